@@ -1,0 +1,1 @@
+"""Acts: the only package that changes the system."""

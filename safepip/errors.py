@@ -1,0 +1,29 @@
+"""What ends a command without a verdict. A refusal is a result and never an error."""
+
+from __future__ import annotations
+
+
+class SafepipError(Exception):
+    """Could not judge: `reference` is a stable kebab-case name, `hint` the way out."""
+
+    exit_code = 12
+
+    def __init__(self, reference: str, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.reference = reference
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(SafepipError):
+    """The command line is wrong; pip would end with 2 as well."""
+
+    exit_code = 2
+
+
+class TargetError(SafepipError):
+    """No environment to act on, or one that cannot be read."""
+
+
+class OutOfTimeError(SafepipError):
+    """Judging took longer than the configured bound."""

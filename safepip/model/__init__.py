@@ -1,0 +1,1 @@
+"""Every noun: frozen values, no behaviour beyond properties."""

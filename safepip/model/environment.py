@@ -1,0 +1,130 @@
+"""The environment that is judged: an interpreter, its folders, and what is installed in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import NamedTuple
+
+from safepip.model.paths import DistKey, TargetPath
+
+
+class Libc(Enum):
+    GLIBC = "glibc"
+    MUSL = "musl"
+
+
+class PipInUse(NamedTuple):
+    """The pip that will do the removal; its version decides details of what goes."""
+
+    version: str
+    location: TargetPath | None  # None: safepip's own pip, run with --python
+    backend: str = "importlib"  # or pkg_resources: which of two dist-infos, what is an error
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One Python environment, known from its files.
+
+    `path` is sys.path of a program started by `executable`, in order. `sites` are those of its folders that
+    hold distributions, in the same order; those inside `prefix` (or all, outside a venv) are pip's to change.
+    """
+
+    executable: TargetPath  # as called: a venv's bin/python, often a link
+    interpreter: TargetPath  # the same with every link resolved: the ELF program itself
+    version: str  # 3.12.1
+    prefix: TargetPath
+    base_prefix: TargetPath
+    stdlib: TargetPath
+    scripts: TargetPath
+    sites: tuple[TargetPath, ...]
+    path: tuple[TargetPath, ...]
+    cache_tag: str  # cpython-312
+    soabi: str  # cpython-312-x86_64-linux-gnu
+    libc: Libc | None  # None: no ELF interpreter could be read; libraries are unjudged
+    markers: Mapping[str, str]  # packaging's environment markers of this interpreter
+    pip: PipInUse
+
+    @property
+    def is_venv(self) -> bool:
+        return self.prefix != self.base_prefix
+
+
+class Install(Enum):
+    """How a distribution lies there, which decides how pip removes it."""
+
+    DIST_INFO = "dist-info"
+    EGG_INFO_FOLDER = "egg-info folder"
+    EGG_INFO_FILE = "egg-info file"
+    EGG = "egg"
+    EGG_LINK = "egg-link"
+
+
+class EntryPoint(NamedTuple):
+    group: str
+    name: str
+    value: str
+
+
+class Claim(NamedTuple):
+    """What a RECORD row promises of a file."""
+
+    digest: str  # `sha256=…` in urlsafe base64 without padding, as recorded; "" where the row has none
+    size: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One installed distribution. Two may share a key: they are told apart by `info`."""
+
+    key: DistKey
+    name: str
+    version: str
+    location: TargetPath  # the site folder it lies in
+    info: TargetPath  # its dist-info or egg-info
+    install: Install
+    files: tuple[TargetPath, ...] | None  # what RECORD lists, joined to location; None: no RECORD
+    requires: tuple[str, ...] = ()  # Requires-Dist, as written
+    extras: tuple[str, ...] = ()  # Provides-Extra
+    entry_points: tuple[EntryPoint, ...] = ()
+    installer: str = ""
+    requested: bool = False
+    damage: str = ""  # why what stands here is incomplete (METADATA unreadable …)
+
+    def __hash__(self) -> int:
+        return hash(self.info)
+
+
+@dataclass(frozen=True, slots=True)
+class Unjudged:
+    """Something that could not be read or parsed: never the same as fine."""
+
+    subject: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """What is installed in a target, in the order in which pip would find it."""
+
+    target: Target
+    distributions: tuple[Distribution, ...]
+    unjudged: tuple[Unjudged, ...] = ()
+    leftovers: tuple[TargetPath, ...] = ()  # pip's `~name` folders
+    links: Mapping[TargetPath, TargetPath] = field(
+        default_factory=dict
+    )  # linked folders of the sites, to their targets
+
+    def find(self, key: DistKey) -> Distribution | None:
+        """The one that pip would take for this name: the first along sys.path."""
+        return next((dist for dist in self.distributions if dist.key == key), None)
+
+    def owners(self, paths: Iterable[TargetPath]) -> dict[TargetPath, tuple[Distribution, ...]]:
+        """Who lists each of `paths`; paths without an owner are left out."""
+        wanted = frozenset(paths)
+        found: dict[TargetPath, tuple[Distribution, ...]] = {}
+        for dist in self.distributions:
+            for path in wanted.intersection(dist.files or ()):
+                found[path] = (*found.get(path, ()), dist)
+        return found

@@ -1,0 +1,125 @@
+"""What is said of a change: findings with their evidence, and the verdict they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
+
+from safepip.model.change import Removal
+from safepip.model.elf import Step
+from safepip.model.environment import Distribution, Target, Unjudged
+from safepip.model.paths import TargetPath
+
+
+class Severity(IntEnum):
+    NOTE = 0
+    WARN = 1
+    REFUSE = 2
+
+
+class FindingKind(Enum):
+    """Closed: each has a default severity and a meaning in the README."""
+
+    LIBRARY_LOST = "library-lost"
+    SYMBOL_LOST = "symbol-lost"
+    FILE_LOST = "file-lost"
+    IMPORT_LOST = "import-lost"
+    REACH_BEYOND = "reach-beyond"
+    SELF = "self"
+    PROTECTED = "protected"
+    LAST_COPY = "last-copy"
+    REQUIREMENT_LOST = "requirement-lost"
+    EXTRA_LOST = "extra-lost"
+    COMMAND_LOST = "command-lost"
+    FAMILY_SPLIT = "family-split"
+    PROVIDER_CHANGED = "provider-changed"
+    ORDER_RELIANT = "order-reliant"
+    DLOPEN_HINT = "dlopen-hint"
+    IN_USE = "in-use"
+    CANNOT_TELL = "cannot-tell"
+    SHARED_TRIVIAL = "shared-trivial"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """What meets a need now."""
+
+    path: TargetPath
+    owners: tuple[str, ...] = ()
+    bytes_of: str = ""  # the owner whose recorded size and digest the file has; "" where nobody's
+    how: Step | None = None  # by which rule the loader binds it
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """Who loses something, and the way from an import name down to it."""
+
+    path: TargetPath
+    distribution: str
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    kind: FindingKind
+    severity: Severity
+    distribution: str  # the survivor that loses
+    message: str  # one sentence for a person
+    soname: str = ""
+    paths: tuple[TargetPath, ...] = ()  # what it loses
+    provider: Provider | None = None
+    consumers: tuple[Consumer, ...] = ()
+    searched: tuple[Step, ...] = ()  # where the loader would look afterwards
+    proof: tuple[str, ...] = ()  # a command line of standard tools that shows it
+    broken_before: bool = False  # does not work now either
+
+
+class Decision(Enum):
+    ALLOW = "allow"
+    WARN = "warn"
+    REFUSE = "refuse"
+
+
+@dataclass(frozen=True, slots=True)
+class Shared:
+    """A co-owned path that goes."""
+
+    path: TargetPath
+    owners: tuple[str, ...]
+    bytes_of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """A way out. Without commands it is advice: do not remove it."""
+
+    title: str
+    commands: tuple[tuple[str, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """What the configuration says of severities. A refusal may become a warning, never silence."""
+
+    severity: Mapping[FindingKind, Severity] = field(default_factory=dict)
+    protected: frozenset[str] = frozenset()
+    timeout: float = 60.0  # seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    target: Target
+    removal: Removal
+    findings: tuple[Finding, ...] = ()  # worst first
+    shared: tuple[Shared, ...] = ()
+    overwritten: tuple[Distribution, ...] = ()
+    hollow: tuple[Distribution, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    bytes: int = 0  # that the removal's files hold
+
+    @property
+    def decision(self) -> Decision:
+        worst = max((finding.severity for finding in self.findings), default=Severity.NOTE)
+        return {Severity.REFUSE: Decision.REFUSE, Severity.WARN: Decision.WARN}.get(worst, Decision.ALLOW)

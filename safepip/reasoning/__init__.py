@@ -1,0 +1,1 @@
+"""Decides: plain functions from values to values. Opens nothing, runs nothing, reads no clock."""

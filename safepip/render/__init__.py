@@ -1,0 +1,1 @@
+"""Says it: values into text."""

@@ -1,0 +1,124 @@
+"""What exists, as the target process sees it: the one seam between deciding and looking."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple, Protocol
+
+from safepip.model.elf import Elf, Flaw, Symbols
+from safepip.model.paths import TargetPath
+
+
+class Kind(Enum):
+    """What lstat says of a name."""
+
+    FILE = "file"
+    FOLDER = "folder"
+    LINK = "link"
+    OTHER = "other"  # a fifo, a socket, a device
+
+
+class Entry(NamedTuple):
+    """One name in a folder. `folder` follows links, as os.walk does when it sorts names into two lists."""
+
+    name: str
+    kind: Kind
+    folder: bool
+
+
+class Place(NamedTuple):
+    """Where a path leads once every link is followed."""
+
+    real: TargetPath
+    crossed: tuple[TargetPath, ...]  # the links on the way, each by its own real path
+    identity: tuple[int, int]  # device and inode: equal for hard links
+    kind: Kind
+
+
+class World(Protocol):
+    """Read-only questions about a tree. Answers never change while one verdict is made."""
+
+    def find(self, path: TargetPath) -> Place | Flaw:
+        """Follow `path` as open(2) would, or say why it leads nowhere."""
+
+    def kind(self, path: TargetPath) -> Kind | None:
+        """What lies at `path` itself, its last link not followed; None: nothing."""
+
+    def real(self, path: TargetPath) -> TargetPath:
+        """`path` with every link resolved as `os.path.realpath` does, missing parts taken literally."""
+
+    def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
+        """The names in `folder`, unsorted; none where it cannot be listed."""
+
+    def size(self, path: TargetPath) -> int:
+        """Bytes of the file at `path`, links followed; 0 where there is none."""
+
+    def elf(self, path: TargetPath) -> Elf | Flaw:
+        """The dynamic section of the object at `path`, or why it has none that can be used."""
+
+    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+        """The dynamic symbol table of the object at `path`."""
+
+
+class Changed:
+    """`base` without `gone`: nothing is copied, each question is asked of the base and then cut down.
+
+    `gone` holds physical paths, as `Removal.gone` has them. A path is gone if it, a folder above it, or a
+    link that it crosses is.
+    """
+
+    def __init__(self, base: World, gone: frozenset[TargetPath]) -> None:
+        self._base = base
+        self._gone = gone
+
+    def find(self, path: TargetPath) -> Place | Flaw:
+        place = self._base.find(path)
+        if isinstance(place, Flaw) or not any(self._is_gone(step) for step in (place.real, *place.crossed)):
+            return place
+        return Flaw.MISSING
+
+    def kind(self, path: TargetPath) -> Kind | None:
+        head, _, name = path.rpartition("/")
+        folder = self.find(TargetPath(head or "/"))
+        if isinstance(folder, Flaw) or self._is_gone(TargetPath(f"{folder.real.rstrip('/')}/{name}")):
+            return None
+        return self._base.kind(path)
+
+    def real(self, path: TargetPath) -> TargetPath:
+        return self._base.real(path)
+
+    def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
+        place = self.find(folder)
+        if isinstance(place, Flaw):
+            return ()
+        real = place.real.rstrip("/")
+        return tuple(
+            self._still(entry, TargetPath(f"{real}/{entry.name}"))
+            for entry in self._base.entries(folder)
+            if f"{real}/{entry.name}" not in self._gone
+        )
+
+    def _still(self, entry: Entry, path: TargetPath) -> Entry:
+        """A link whose folder has gone is a broken link, which os.walk lists among the files."""
+        if entry.kind is Kind.LINK and entry.folder and isinstance(self.find(path), Flaw):
+            return entry._replace(folder=False)
+        return entry
+
+    def size(self, path: TargetPath) -> int:
+        return 0 if isinstance(self.find(path), Flaw) else self._base.size(path)
+
+    def elf(self, path: TargetPath) -> Elf | Flaw:
+        place = self.find(path)
+        return place if isinstance(place, Flaw) else self._base.elf(path)
+
+    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+        place = self.find(path)
+        return place if isinstance(place, Flaw) else self._base.symbols(path)
+
+    def _is_gone(self, path: TargetPath) -> bool:
+        while path not in self._gone:
+            head, slash, _ = path.rpartition("/")
+            if not slash or not head:
+                return False
+            path = TargetPath(head)
+        return True
