@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 
 def main() -> int:
     """Entry point of the console script."""
-    from safepip import cli
+    from safepip.cli import run
 
-    return cli.main()
+    return run(sys.argv[1:])
+
+
+if __name__ == "__main__":
+    sys.exit(main())
