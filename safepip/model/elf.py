@@ -44,8 +44,6 @@ class Elf:
     dynamic: bool = True  # has a dynamic section
     filters: tuple[str, ...] = ()  # DT_FILTER
     auxiliaries: tuple[str, ...] = ()  # DT_AUXILIARY
-    versions_needed: tuple[VersionNeed, ...] = ()
-    versions_defined: frozenset[str] = frozenset()
 
 
 class Symbol(NamedTuple):
@@ -62,6 +60,9 @@ class Symbols:
     defined: frozenset[Symbol]
     hidden: frozenset[Symbol] = frozenset()  # defined, not the default version of its name
     first_version: str = ""  # the provider's version index 2 (glibc gives it to a need without a version)
+    versions_needed: tuple[VersionNeed, ...] = ()
+    versions_defined: frozenset[str] | None = None  # None: no verdef table at all
+    versioned: bool = False  # has a table of symbol versions (DT_VERSYM)
 
 
 class Flaw(Enum):
