@@ -1,0 +1,107 @@
+"""What is asked for: the parsed command line, and what pip's settings and safepip's own add to it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from safepip.model.environment import Target
+from safepip.model.paths import DistKey, TargetPath
+
+
+class ValuePlace(NamedTuple):
+    """Where an option's value stands in a list of arguments: from `offset` to the end of one of them."""
+
+    argument: int
+    offset: int  # 0 in `-r FILE`, 2 in `-rFILE`, 14 in `--requirement=FILE`
+
+
+@dataclass(frozen=True, slots=True)
+class Uninstall:
+    """`safepip uninstall`, as pip's own parser would read it.
+
+    `pip_arguments` are the user's, in their order, without safepip's own options and without `--python`:
+    whoever runs pip decides under which interpreter.
+    """
+
+    pip_arguments: tuple[str, ...]
+    names: tuple[str, ...] = ()
+    requirement_files: tuple[str, ...] = ()
+    requirement_places: tuple[ValuePlace, ...] = ()  # of `requirement_files`, in `pip_arguments`
+    python: str | None = None
+    isolated: bool = False  # pip reads neither PIP_* nor the user's pip.conf
+    yes: bool = False
+    verbose: int = 0
+    quiet: int = 0
+    no_input: bool = False
+    require_venv: bool = False
+    break_system_packages: bool = False
+    dry_run: bool = False
+    json: bool = False
+    force: bool = False
+    fail_on_warn: bool = False
+    files: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PassThrough:
+    """Any other command of pip's: `arguments` are the user's without the `--python` before the command."""
+
+    arguments: tuple[str, ...]
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ShowHelp:
+    command: str = ""  # "": of safepip as a whole
+
+
+@dataclass(frozen=True, slots=True)
+class ShowVersion:
+    pass
+
+
+Request = Uninstall | PassThrough | ShowHelp | ShowVersion
+
+
+@dataclass(frozen=True, slots=True)
+class PipSettings:
+    """What pip's configuration files and PIP_* variables say, as far as it decides what `uninstall` does."""
+
+    python: str | None = None
+    requirement_files: tuple[str, ...] = ()  # pip adds these to every uninstall
+    yes: bool = False
+    verbose: int = 0
+    quiet: int = 0
+    no_input: bool = False
+    require_venv: bool = False
+    break_system_packages: bool = False
+
+
+class Chosen(NamedTuple):
+    """The interpreter of the environment to act on, as it will be called, and why this one."""
+
+    executable: TargetPath
+    reason: str
+
+
+class Found(NamedTuple):
+    """The chosen environment, read."""
+
+    target: Target
+    reason: str
+
+
+class Refused(NamedTuple):
+    """An argument or requirement file over which pip ends the whole command before it touches anything."""
+
+    message: str
+    exit_code: int
+
+
+class Requested(NamedTuple):
+    """Whom the arguments and requirement files name, in pip's order, each once."""
+
+    keys: tuple[DistKey, ...]
+    warnings: tuple[str, ...] = ()
+    refused: Refused | None = None

@@ -1,0 +1,150 @@
+"""The tables held against the option parsers of real pips."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from safepip import grammar
+from safepip.errors import UsageError
+from safepip.model.request import Uninstall
+
+NEWEST = "26.3"
+EVERY = (
+    "22.3.1", "23.0", "23.0.1", "23.1.2", "23.2.1", "23.3.2", "24.0", "24.1.2", "24.2", "24.3.1",
+    "25.0.1", "25.1.1", "25.2", "25.3", "26.0.1", "26.1.2", "26.2.1", NEWEST,
+)  # fmt: skip
+FEW = ("22.3.1", "24.0", NEWEST)
+VERSIONS = EVERY if os.environ.get("SAFEPIP_EVERY_PIP") else FEW
+
+ASK = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from pip._internal.cli.main_parser import create_main_parser
+from pip._internal.commands import create_command
+told = []
+for parser in (create_main_parser(), create_command("uninstall").parser):
+    options = [*parser.option_list, *(o for group in parser.option_groups for o in group.option_list)]
+    told.append({name: o.takes_value() for o in options for name in (*o._short_opts, *o._long_opts)})
+print(json.dumps(told))
+"""
+
+
+@pytest.fixture(scope="session")
+def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("pips")
+
+
+def options_of(version: str, wheels: Path) -> tuple[dict[str, bool], dict[str, bool]]:
+    """The general and the uninstall options of a pip, each with whether it takes a value."""
+    download = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "-q",
+        "--no-deps",
+        "-d",
+        str(wheels),
+        f"pip=={version}",
+    ]
+    if subprocess.run(download, check=False, capture_output=True).returncode:
+        pytest.skip(f"pip {version} cannot be downloaded")
+    [wheel] = wheels.glob(f"pip-{version}-*.whl")
+    asked = subprocess.run(
+        [sys.executable, "-I", "-c", ASK, str(wheel)], check=False, capture_output=True, text=True
+    )
+    if asked.returncode:
+        pytest.skip(f"pip {version} does not start on this Python: {asked.stderr.splitlines()[-1]}")
+    general, uninstall = json.loads(asked.stdout)
+    return general, uninstall
+
+
+def takes_value(options: grammar.Options) -> dict[str, bool]:
+    own = {*grammar.OWN_FLAGS, *grammar.OWN_VALUES}
+    told = {**dict.fromkeys(options.flags, False), **dict.fromkeys(options.values, True)}
+    return {name: value for name, value in told.items() if name not in own}
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_every_option_of_pip_is_in_the_tables_and_takes_a_value_there_as_well(
+    version: str, wheels: Path
+) -> None:
+    general, uninstall = options_of(version, wheels)
+    assert general.items() <= takes_value(grammar.GLOBAL).items()
+    assert uninstall.items() <= takes_value(grammar.UNINSTALL).items()
+
+
+def test_the_tables_hold_nothing_that_no_pip_has(wheels: Path) -> None:
+    oldest, newest = options_of("22.3.1", wheels), options_of(NEWEST, wheels)
+    came_and_went = {"--resume-retries": True, "--keyring-provider": True, "--break-system-packages": False}
+    for options, old, new in zip((grammar.GLOBAL, grammar.UNINSTALL), oldest, newest, strict=True):
+        assert takes_value(options).items() <= {**old, **new, **came_and_went}.items()
+
+
+COMMAND_LINES = [
+    "uninstall -y six",
+    "uninstall six -yv idna -qq",
+    "uninstall -yr req.txt --requirement=b -rc",
+    "-v uninstall --ye six",
+    "uninstall -- -y six",
+    "-- uninstall six",
+    "uninstall - six --no-inp",
+    "--log /dev/null uninstall six --log=/dev/null",
+    "uninstall six --root-user-action ignore --requirem=x",
+    "uninstall --yes=1 six",
+    "uninstall --nope six",
+    "uninstall -x six",
+    "uninstall --re x six",
+    "uninstall --require-venv --isolated six",
+    "uninstall six -r",
+    "uninstall --=x six",
+    "uninstall --disable six",
+    "uninstall --requirement -y six",
+]
+PARSE = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from pip._internal.cli.main_parser import parse_command
+from pip._internal.commands import create_command
+told = []
+for line in json.load(sys.stdin):
+    try:
+        name, arguments = parse_command(line.split())
+        values, names = create_command(name).parse_args(arguments)
+        told.append([names, values.requirements, bool(values.yes), values.verbose, values.quiet,
+                     values.no_input, values.require_venv])
+    except SystemExit as ended:
+        told.append(ended.code)
+print(json.dumps(told))
+"""
+
+
+def read(line: str) -> Any:
+    try:
+        request = grammar.parse(line.split())
+    except UsageError as error:
+        return error.exit_code
+    assert isinstance(request, Uninstall)
+    return [
+        list(request.names), list(request.requirement_files), request.yes, request.verbose, request.quiet,
+        request.no_input, request.require_venv,
+    ]  # fmt: skip
+
+
+def test_command_lines_are_read_as_pips_own_parser_reads_them(wheels: Path) -> None:
+    options_of(NEWEST, wheels)
+    [wheel] = wheels.glob(f"pip-{NEWEST}-*.whl")
+    environ = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    told = subprocess.run(
+        [sys.executable, "-c", PARSE, str(wheel)],
+        input=json.dumps(COMMAND_LINES), env={**environ, "PIP_CONFIG_FILE": os.devnull},
+        check=True, capture_output=True, text=True,
+    )  # fmt: skip
+    assert [read(line) for line in COMMAND_LINES] == json.loads(told.stdout)
