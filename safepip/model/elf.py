@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
@@ -165,9 +166,17 @@ class LoaderConfig:
     defaults: tuple[TargetPath, ...] = ()
     cache: Mapping[str, TargetPath] = field(
         default_factory=dict
-    )  # the one entry that the loader would try, by key
+    )  # the one entry that the loader would try, by `cache_key`
     hwcaps: tuple[str, ...] = ()  # subfolders tried in each folder, best first
     platform: str = "x86_64"  # $PLATFORM
     lib: str = "lib/x86_64-linux-gnu"  # $LIB
     version: tuple[int, int] = (0, 0)  # of the libc
     cwd: str = "/"
+
+
+def cache_key(name: str) -> str:
+    """A name as the loader's cache compares it: digit runs are numbers (_dl_cache_libcmp)."""
+    return _LEADING_ZEROS.sub("", name)
+
+
+_LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")

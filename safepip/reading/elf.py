@@ -10,11 +10,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from struct import Struct
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
-from safepip.model.elf import Abi, Elf, Flaw
+from safepip.model.elf import Abi, Elf, Flaw, Symbols
 
 _OF_ERROR = {
     errno.ENOENT: Flaw.MISSING,
@@ -33,6 +33,7 @@ _STRTAB, _STRSZ, _FLAGS_1 = 5, 10, 0x6FFFFFFB
 _NEEDED, _SONAME, _RPATH, _RUNPATH, _AUXILIARY, _FILTER = 1, 14, 15, 29, 0x7FFFFFFD, 0x7FFFFFFF
 _TEXTS = frozenset({_NEEDED, _SONAME, _RPATH, _RUNPATH, _AUXILIARY, _FILTER})
 _NOOPEN, _NODEFLIB, _PIE = 0x40, 0x800, 0x08000000
+_T = TypeVar("_T")
 
 
 class UnusualError(Exception):
@@ -96,6 +97,15 @@ _LAYOUTS = _layouts()
 
 def read(path: str) -> Elf | Flaw:
     """The dynamic section of the object at `path`, a path of this host; of any machine, never blocking."""
+    return _opened(path, _elf)
+
+
+def read_symbols(path: str) -> Symbols | Flaw:
+    """The dynamic symbol table of the object at `path`. It reads whole tables: ask for few objects."""
+    return _opened(path, _symbols)
+
+
+def _opened(path: str, made: Callable[[int], _T | Flaw]) -> _T | Flaw:
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError as error:
@@ -103,16 +113,31 @@ def read(path: str) -> Elf | Flaw:
     except ValueError:  # a NUL byte, which no file name holds
         return Flaw.MISSING
     try:
-        image = open_image(handle)
-        return image if isinstance(image, Flaw) else _dynamic_section(image)
+        return made(handle)
     except OSError as error:
         return flaw_of(error)
+    finally:
+        os.close(handle)
+
+
+def _elf(handle: int) -> Elf | Flaw:
+    try:
+        image = open_image(handle)
+        return image if isinstance(image, Flaw) else _dynamic_section(image)
     except UnusualError as unusual:
         from safepip.reading import elf_library
 
         return elf_library.read(handle) or unusual.flaw
-    finally:
-        os.close(handle)
+
+
+def _symbols(handle: int) -> Symbols | Flaw:
+    from safepip.reading import elf_symbols
+
+    try:
+        image = open_image(handle)
+        return image if isinstance(image, Flaw) else elf_symbols.read(image)
+    except UnusualError as unusual:
+        return unusual.flaw
 
 
 def flaw_of(error: OSError) -> Flaw:

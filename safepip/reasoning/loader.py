@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
-from safepip.model.elf import Elf, Flaw, LoaderConfig, Rule, Step
+from safepip.model.elf import Elf, Flaw, LoaderConfig, Rule, Step, cache_key
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.world import Kind, Place, World
@@ -139,13 +139,7 @@ def expand(text: str, origin: str, config: LoaderConfig) -> str:
     return _TOKEN.sub(lambda token: values[token[1] or token[2]], text)
 
 
-def cache_key(name: str) -> str:
-    """Digit runs compare as numbers in the loader's cache (_dl_cache_libcmp)."""
-    return _LEADING_ZEROS.sub("", name)
-
-
 _TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)(?![A-Za-z0-9_]))")
-_LEADING_ZEROS = re.compile(r"(?<![0-9])0+(?=[0-9])")
 _MUSL_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _UNKNOWN_TO_MUSL = re.compile(r"\$(?!ORIGIN|\{ORIGIN\})")
 _MUSL_RESERVED = ("libc.", "libpthread.", "librt.", "libm.", "libdl.", "libutil.", "libxnet.")

@@ -1,0 +1,1 @@
+"""What tests build their small worlds from."""
