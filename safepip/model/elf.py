@@ -84,6 +84,7 @@ class Flaw(Enum):
     WRONG_ABI = "ELF file OS ABI or ABI version invalid"
     WRONG_TYPE = "only ET_DYN and ET_EXEC can be loaded"
     PROGRAM = "cannot dynamically load executable"
+    PIE_PROGRAM = "cannot dynamically load position-independent executable"
     NO_DYNAMIC = "object file has no dynamic section"
     NOT_OPENABLE = "shared object cannot be dlopen()ed"
     CUT_OFF = "file is cut off"
