@@ -120,7 +120,7 @@ def misfit(elf: Elf, config: LoaderConfig, *, opened: bool = True) -> Flaw | Non
     if not elf.dynamic:
         return Flaw.NO_DYNAMIC
     if checked and (elf.type != 3 or elf.pie):
-        return Flaw.PROGRAM
+        return Flaw.PIE_PROGRAM if elf.pie else Flaw.PROGRAM
     if checked and elf.noopen and opened:
         return Flaw.NOT_OPENABLE
     return None
