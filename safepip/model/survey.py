@@ -1,0 +1,70 @@
+"""What a world answers to the needs of those who stay: measured twice, judged by the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import NamedTuple
+
+from safepip.model.elf import Binding, Elf, Flaw, Loading
+from safepip.model.environment import Claim, Distribution
+from safepip.model.paths import TargetPath
+
+
+class Standing(IntEnum):
+    """How a need is met, the stronger the higher."""
+
+    MISSING = 0
+    ELSEWHERE = 1  # some object of the environment has that SONAME, and nothing shows it is loaded first
+    PRELOADED = 2  # the search fails, and an earlier import or a known load has it in the process
+    SEARCHED = 3  # the loader's own search finds it
+
+
+class Need(NamedTuple):
+    """One need of one object. The root belongs to it: reached from another root it may resolve otherwise."""
+
+    root: TargetPath
+    consumer: TargetPath  # every link resolved
+    wants: str
+
+
+class Answer(NamedTuple):
+    standing: Standing
+    binding: Binding
+    provider: TargetPath | None = None  # the binding's, every link resolved
+    preloader: TargetPath | None = None  # the root of the earlier import that has it loaded
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The library needs of the roots that a removal can touch, as one world answers them."""
+
+    answers: Mapping[Need, Answer]
+    loadings: Mapping[TargetPath, Loading]
+
+    def works(self, root: TargetPath) -> bool:
+        """Whether `root` loads: every need searched or preloaded."""
+        loading = self.loadings.get(root)
+        return loading is not None and loading.loadable
+
+
+@dataclass(frozen=True, slots=True)
+class Objects:
+    """The ELF files of an environment: who owns each, and what each says of itself."""
+
+    owner: Mapping[TargetPath, Distribution]
+    elves: Mapping[TargetPath, Elf]
+    flaws: Mapping[TargetPath, Flaw] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SharedFile:
+    """A path that goes and that several distributions list, with what each promised and what lies there."""
+
+    path: TargetPath
+    owners: tuple[Distribution, ...]
+    claims: Mapping[str, Claim]  # by the owner's key
+    size: int
+    digest: str = ""  # read only where sizes do not tell whose bytes these are
+    text: str = ""  # of a small __init__.py: what it does decides whether it matters

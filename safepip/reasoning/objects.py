@@ -1,0 +1,128 @@
+"""Which files of an environment are ELF objects, which of them an import executes, and which of them a name can touch.
+
+The names of needs span a graph that is drawn once: whatever a removal changes, it changes only for objects that
+reach one of its names. All others need no second look.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from safepip.model.elf import Elf, Flaw
+from safepip.model.environment import Distribution, Inventory, Target
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Objects
+from safepip.world import World
+
+NO_OBJECT = frozenset({Flaw.NOT_ELF, Flaw.MISSING, Flaw.FOLDER, Flaw.NOT_REGULAR, Flaw.TOO_SHORT})
+
+
+def gather(distributions: Iterable[Distribution], scripts: TargetPath, world: World) -> Objects:
+    """Every ELF object that `distributions` own and that exists in `world`."""
+    owner: dict[TargetPath, Distribution] = {}
+    elves: dict[TargetPath, Elf] = {}
+    flaws: dict[TargetPath, Flaw] = {}
+    for dist in distributions:
+        for path in _candidates(dist.files or (), scripts):
+            if path in owner:
+                continue
+            elf = world.elf(path)
+            if isinstance(elf, Elf):
+                owner[path], elves[path] = dist, elf
+            elif elf not in NO_OBJECT:
+                owner[path], flaws[path] = dist, elf
+    return Objects(owner, elves, flaws)
+
+
+def is_object_name(path: str) -> bool:
+    """Whether a file is a shared object by its name: `libcudnn.so.9`, `_C.cpython-312-x86_64-linux-gnu.so`."""
+    return path.endswith(".so") or ".so." in path.rpartition("/")[2]
+
+
+def module_name(path: TargetPath, target: Target) -> str:
+    """The dotted name under which an import executes the extension module at `path`; "" where none does."""
+    folder, _, name = path.rpartition("/")
+    stem, _, suffix = name.partition(".")
+    if suffix not in {f"{target.soabi}.so", "abi3.so", "so"} or not stem.isidentifier():
+        return ""
+    if suffix == "so" and stem.startswith("lib"):
+        return ""
+    for site in target.sites:
+        if folder == site:
+            return stem
+        if folder.startswith(f"{site}/"):
+            parts = [*folder.removeprefix(f"{site}/").split("/"), stem]
+            return ".".join(parts) if all(part.isidentifier() for part in parts) else ""
+    return ""
+
+
+def names(path: TargetPath, elf: Elf) -> tuple[str, ...]:
+    """The names by which a need can ask for the object at `path`."""
+    base = path.rpartition("/")[2]
+    return (base,) if elf.soname in (None, base) else (base, str(elf.soname))
+
+
+def needing(objects: Objects) -> dict[str, list[TargetPath]]:
+    """For each name, the objects that need it."""
+    index: dict[str, list[TargetPath]] = {}
+    for path, elf in objects.elves.items():
+        for name in wanted(elf):
+            index.setdefault(name.rpartition("/")[2], []).append(path)
+    return index
+
+
+def wanted(elf: Elf) -> Iterator[str]:
+    yield from elf.needed
+    yield from elf.filters
+    yield from elf.auxiliaries
+
+
+def reaching(
+    sought: Iterable[str], objects: Objects, index: Mapping[str, Sequence[TargetPath]]
+) -> frozenset[TargetPath]:
+    """The objects whose load closure, taken by names alone, comes to one of the `sought` names."""
+    pending = list(sought)
+    seen = set(pending)
+    reached: set[TargetPath] = set()
+    while pending:
+        for path in index.get(pending.pop(), ()):
+            if path in reached:
+                continue
+            reached.add(path)
+            fresh = [name for name in names(path, objects.elves[path]) if name not in seen]
+            seen.update(fresh)
+            pending.extend(fresh)
+    return frozenset(reached)
+
+
+def taken_names(files: Iterable[TargetPath], scripts: TargetPath, world: World) -> frozenset[str]:
+    """The names by which the loader could have found one of `files`."""
+    taken: set[str] = set()
+    for path in _candidates(files, scripts):
+        elf = world.elf(path)
+        taken.add(path.rpartition("/")[2])
+        if isinstance(elf, Elf) and elf.soname:
+            taken.add(elf.soname)
+    return frozenset(taken)
+
+
+def unreadable(
+    files: Iterable[TargetPath], scripts: TargetPath, world: World
+) -> Iterator[tuple[TargetPath, Flaw]]:
+    """Those of `files` that look like objects and cannot be read as one."""
+    for path in _candidates(files, scripts):
+        elf = world.elf(path)
+        if isinstance(elf, Flaw) and elf not in NO_OBJECT:
+            yield path, elf
+
+
+def surviving(inventory: Inventory, leaving: Sequence[Distribution]) -> tuple[Distribution, ...]:
+    return tuple(dist for dist in inventory.distributions if dist not in leaving)
+
+
+def _candidates(files: Iterable[TargetPath], scripts: TargetPath) -> Iterator[TargetPath]:
+    """Shared objects by name, and programs by their folder."""
+    for path in files:
+        program = "/bin/" in path or path.startswith(f"{scripts}/")
+        if is_object_name(path) or (program and "." not in path.rpartition("/")[2]):
+            yield path

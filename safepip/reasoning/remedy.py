@@ -1,0 +1,166 @@
+"""Ways out of a refusal, the best first, as commands that can be pasted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.report import Finding, FindingKind, Remedy, Severity, Verdict
+from safepip.reasoning.requirements import requirement_key
+
+NEEDED = frozenset(
+    {
+        FindingKind.LIBRARY_LOST,
+        FindingKind.SYMBOL_LOST,
+        FindingKind.IMPORT_LOST,
+        FindingKind.REQUIREMENT_LOST,
+        FindingKind.LAST_COPY,
+    }
+)
+
+
+def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
+    """What to do instead. Empty where nothing was refused."""
+    refused = [finding for finding in verdict.findings if finding.severity is Severity.REFUSE]
+    if not refused:
+        return ()
+    required = any(
+        finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST} for finding in refused
+    )
+    keep, restore = list(_keep(verdict, refused)), list(_restore(verdict, refused, inventory))
+    best = [*keep, *restore] if required or not restore else [*restore, *keep]
+    return (
+        *best,
+        *_with_consumers(verdict, refused, inventory),
+        *_replace(verdict, refused),
+        *_special(verdict, refused),
+    )
+
+
+def mend(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
+    """What brings back what a removal that was done all the same has broken."""
+    broken = [finding for finding in verdict.findings if finding.severity is Severity.REFUSE]
+    hurt = {finding.distribution for finding in broken if finding.kind is FindingKind.FILE_LOST}
+    emptied = [dist for dist in inventory.distributions if dist.name in hurt and dist not in verdict.removal.leaving]
+    missed = list(verdict.removal.leaving) if any(finding.kind in NEEDED for finding in broken) and not emptied else []
+    return (
+        Remedy(
+            f"Put back {_names([*emptied, *missed])}",
+            (_command(verdict, "install", "--no-deps", "--force-reinstall", *_pinned([*emptied, *missed])),),
+        ),
+    )
+
+
+def _keep(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
+    users = list(
+        dict.fromkeys(
+            finding.distribution
+            for finding in refused
+            if finding.kind in NEEDED or finding.kind is FindingKind.FILE_LOST
+        )
+    )
+    if users:
+        need = "needs" if len(users) == 1 else "need"
+        shown = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
+        yield Remedy(f"Keep {_names(verdict.removal.leaving)}: {shown} {need} it")
+
+
+def _restore(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
+    """Pip deletes what is co-owned whoever else owns it; the survivor's own wheel puts it back."""
+    losers = [
+        dist
+        for dist in inventory.distributions
+        if any(
+            finding.kind is FindingKind.FILE_LOST and finding.distribution == dist.name for finding in refused
+        )
+    ]
+    if losers:
+        yield Remedy(
+            f"Remove it all the same, and at once put back the files of {_names(losers)}",
+            (
+                _command(verdict, "uninstall", "--force", "-y", *_keys(verdict.removal.leaving)),
+                _command(verdict, "install", "--no-deps", "--force-reinstall", *_pinned(losers)),
+            ),
+        )
+
+
+def _with_consumers(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
+    if not all(finding.kind in NEEDED for finding in refused):
+        return
+    users = {finding.distribution for finding in refused}
+    going = {*verdict.removal.leaving, *(dist for dist in inventory.distributions if dist.name in users)}
+    more = [dist for dist in _requiring(going, inventory) if dist not in verdict.removal.leaving]
+    if more:
+        yield Remedy(
+            f"Remove what needs it as well: {_names(more)}",
+            (_command(verdict, "uninstall", *_keys([*verdict.removal.leaving, *more])),),
+        )
+
+
+def _replace(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
+    if any(finding.kind in NEEDED for finding in refused):
+        yield Remedy(
+            "If it was to be installed anew: do that in one step",
+            (
+                _command(
+                    verdict, "install", "--no-deps", "--force-reinstall", *_pinned(verdict.removal.leaving)
+                ),
+            ),
+        )
+
+
+def _special(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
+    kinds = {finding.kind for finding in refused}
+    if FindingKind.SELF in kinds:
+        names = [finding.distribution for finding in refused if finding.kind is FindingKind.SELF]
+        yield Remedy(
+            f"Keep {' and '.join(names)}; to renew it:", (_command(verdict, "install", "--upgrade", *names),)
+        )
+    if FindingKind.PROTECTED in kinds:
+        yield Remedy(
+            f"Take the name out of `protected` in {verdict.target.prefix}/.safepip/config.toml or your own configuration"
+        )
+    if verdict.removal.halt is not None:
+        yield Remedy(
+            f"Install {verdict.removal.halt.name} over itself, which writes a RECORD, then remove it",
+            (_command(verdict, "install", "--ignore-installed", "--no-deps", verdict.removal.halt.name),),
+        )
+    if FindingKind.REACH_BEYOND in kinds:
+        yield Remedy("Look at the RECORD of what is to go: these rows are not its own to delete")
+
+
+def _requiring(going: set[Distribution], inventory: Inventory) -> list[Distribution]:
+    """`going` with everything that requires one of them, transitively."""
+    keys = {dist.key for dist in going}
+    grown = True
+    while grown:
+        users = {
+            dist for dist in inventory.distributions if dist not in going and keys & _required_keys(dist)
+        }
+        grown = bool(users)
+        going = going | users
+        keys |= {dist.key for dist in users}
+    return sorted(going, key=lambda dist: dist.key)
+
+
+def _required_keys(dist: Distribution) -> set[str]:
+    return {
+        key for written in dist.requires if "extra ==" not in written and (key := requirement_key(written))
+    }
+
+
+def _command(verdict: Verdict, action: str, *words: str) -> tuple[str, ...]:
+    return ("safepip", "--python", verdict.target.executable, action, *words)
+
+
+def _keys(dists: Sequence[Distribution]) -> list[str]:
+    return [dist.key for dist in dists]
+
+
+def _pinned(dists: Sequence[Distribution]) -> list[str]:
+    return [f"{dist.key}=={dist.version}" if dist.version else dist.key for dist in dists]
+
+
+def _names(dists: Sequence[Distribution]) -> str:
+    names = [dist.name for dist in dists]
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -1,0 +1,109 @@
+"""Requires-Dist of those who stay: what is met now and would be met no longer.
+
+`packaging` reads markers, extras and versions, and is imported only where a requirement names something that
+leaves: it costs a quarter of the guard's whole time.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from safepip.model.environment import Distribution, Inventory, Unjudged
+from safepip.model.paths import DistKey, TargetPath
+
+NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+SEPARATORS = re.compile(r"[-_.]+")
+
+
+class LostRequirement(NamedTuple):
+    survivor: Distribution
+    lost: Distribution
+    requirement: str  # as written
+    extra: bool  # listed under an extra only
+
+
+class Lost(NamedTuple):
+    requirements: tuple[LostRequirement, ...]
+    unjudged: tuple[Unjudged, ...]
+
+
+def lost(leaving: Sequence[Distribution], inventory: Inventory, hollow: frozenset[TargetPath]) -> Lost:
+    """Which requirements of survivors only the leaving distributions meet. `hollow` (by info) meet nothing."""
+    gone = {
+        dist.key: dist for dist in leaving if dist.info not in hollow and not _stays(dist, leaving, inventory)
+    }
+    losses: list[LostRequirement] = []
+    unjudged: list[Unjudged] = []
+    for survivor in inventory.distributions:
+        if survivor in leaving:
+            continue
+        for written, key in _naming(survivor, gone):
+            found = _weigh(survivor, gone[key], written, inventory.target.markers)
+            if isinstance(found, Unjudged):
+                unjudged.append(found)
+            elif found:
+                losses.append(found)
+    return Lost(_without_echoes(losses), tuple(unjudged))
+
+
+def requires_closure(dist: Distribution, inventory: Inventory) -> tuple[Distribution, ...]:
+    """What `dist` requires, transitively, among the installed; by name, and without regard to extras."""
+    reached: dict[DistKey, Distribution] = {}
+    pending = [dist]
+    while pending:
+        for written in pending.pop().requires:
+            key = requirement_key(written)
+            found = inventory.find(key) if key and key not in reached else None
+            if found is not None and "extra ==" not in written and found is not dist:
+                reached[found.key] = found
+                pending.append(found)
+    return tuple(reached.values())
+
+
+def requirement_key(written: str) -> DistKey | None:
+    """The canonical name at the head of a Requires-Dist line."""
+    match = NAME.match(written)
+    return DistKey(SEPARATORS.sub("-", match[1]).lower()) if match else None
+
+
+def _stays(dist: Distribution, leaving: Sequence[Distribution], inventory: Inventory) -> bool:
+    """Whether another distribution of the same name and version remains."""
+    return any(other.key == dist.key and other not in leaving for other in inventory.distributions)
+
+
+def _naming(survivor: Distribution, gone: Mapping[DistKey, Distribution]) -> Iterator[tuple[str, DistKey]]:
+    for written in survivor.requires:
+        key = requirement_key(written)
+        if key is not None and key in gone:
+            yield written, key
+
+
+def _weigh(
+    survivor: Distribution, lost: Distribution, written: str, markers: Mapping[str, str]
+) -> LostRequirement | Unjudged | None:
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.version import InvalidVersion
+
+    try:
+        requirement = Requirement(written)
+        met = requirement.url is not None or requirement.specifier.contains(lost.version, prereleases=True)
+    except (InvalidRequirement, InvalidVersion) as problem:
+        return Unjudged(f"{survivor.name} requires {written!r}", str(problem).splitlines()[0])
+    if not met:
+        return None
+    if requirement.marker is None or requirement.marker.evaluate({**markers, "extra": ""}):
+        return LostRequirement(survivor, lost, written, extra=False)
+    asked = any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in survivor.extras)
+    return LostRequirement(survivor, lost, written, extra=True) if asked else None
+
+
+def _without_echoes(losses: Sequence[LostRequirement]) -> tuple[LostRequirement, ...]:
+    """One loss for each pair; a requirement without an extra outweighs the same under one."""
+    kept: dict[tuple[TargetPath, DistKey], LostRequirement] = {}
+    for loss in losses:
+        pair = (loss.survivor.info, loss.lost.key)
+        if pair not in kept or (kept[pair].extra and not loss.extra):
+            kept[pair] = loss
+    return tuple(kept.values())

@@ -1,0 +1,132 @@
+"""The library needs of those who stay, answered by one world: searched, preloaded, elsewhere or missing.
+
+One machinery for both worlds, and for uninstall, audit and doctor alike; what is lost is the judge's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from fnmatch import fnmatchcase
+
+from safepip.model.elf import Binding, LoaderConfig, Loading, Rule
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.known_loads import KnownLoad
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Answer, Need, Objects, Standing, Survey
+from safepip.reasoning import linking
+from safepip.reasoning import objects as elf_objects
+from safepip.reasoning.requirements import requires_closure
+from safepip.world import World
+
+
+class Surveyor:
+    """Answers of one world, each worked out once. Roots share what they have in common."""
+
+    def __init__(
+        self,
+        world: World,
+        objects: Objects,
+        inventory: Inventory,
+        config: LoaderConfig,
+        known: tuple[KnownLoad, ...],
+    ) -> None:
+        self._world = world
+        self._objects = objects
+        self._inventory = inventory
+        self._config = config
+        self._known = known
+        self._main = linking.main_program(world, config)
+        self._index = elf_objects.needing(objects)
+        self._holders = _holders(objects)
+        self._loadings: dict[TargetPath, Loading] = {}
+        self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
+        self._opening: list[TargetPath] = []  # roots under way: an import cannot preload for itself
+
+    def survey(self, roots: Iterable[TargetPath]) -> Survey:
+        """The answers to every need in the load closures of `roots`."""
+        answers: dict[Need, Answer] = {}
+        for root in sorted(roots):
+            loading = self.loading(root)
+            real = {item.path: item.real for item in loading.objects}
+            for binding in loading.bindings:
+                if not binding.optional:
+                    consumer = real.get(binding.consumer, binding.consumer)
+                    answers[Need(root, consumer, binding.wants)] = self._answer(root, binding)
+        return Survey(answers, dict(self._loadings))
+
+    def loading(self, root: TargetPath) -> Loading:
+        """What happens when `root` is opened, after the imports that the environment shows to come first."""
+        if root not in self._loadings:
+            self._opening.append(root)
+            self._loadings[root] = self._load(root)
+            self._opening.pop()
+        return self._loadings[root]
+
+    def holds(self, name: str) -> bool:
+        """Whether some object of the environment has this SONAME."""
+        return name in self._holders
+
+    def _load(self, root: TargetPath) -> Loading:
+        alone = linking.link(root, self._world, self._config, main=self._main)
+        dist = self._objects.owner.get(root)
+        if alone.loadable or dist is None:
+            return alone
+        before_it = {}
+        for name in {binding.wants for binding in alone.missing}:
+            path = self._known_load(dist, name) or self._preloaded(root, dist, name)
+            if path is not None:
+                before_it[name] = path
+        return (
+            linking.link(root, self._world, self._config, main=self._main, fallback=before_it)
+            if before_it
+            else alone
+        )
+
+    def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
+        """The object of that name in the closure of an extension module that is imported earlier."""
+        earlier = {dist, *requires_closure(dist, self._inventory)}
+        reaching = elf_objects.reaching([name], self._objects, self._index)
+        for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
+            if module in self._opening or self._objects.owner[module] not in earlier:
+                continue
+            if not elf_objects.module_name(module, self._inventory.target):
+                continue
+            loading = self.loading(module)
+            found = next(
+                (
+                    item.path
+                    for item in loading.objects
+                    if name in (item.soname, item.path.rpartition("/")[2])
+                ),
+                None,
+            )
+            if loading.loadable and found is not None:
+                self._preloader[root, name] = module
+                return found
+        return None
+
+    def _known_load(self, dist: Distribution, name: str) -> TargetPath | None:
+        for load in self._known:
+            if load.distribution == dist.key and any(fnmatchcase(name, pattern) for pattern in load.sonames):
+                for path in self._holders.get(name, ()):
+                    if any(
+                        fnmatchcase(path, f"{folder}/{load.folder}/*")
+                        for folder in self._inventory.target.path
+                    ):
+                        return path
+        return None
+
+    def _answer(self, root: TargetPath, binding: Binding) -> Answer:
+        if binding.provider is None or binding.how is None:
+            return Answer(Standing.ELSEWHERE if self.holds(binding.wants) else Standing.MISSING, binding)
+        real = self._world.real(binding.provider)
+        if binding.how.rule is Rule.PRELOADED:
+            return Answer(Standing.PRELOADED, binding, real, self._preloader.get((root, binding.wants)))
+        return Answer(Standing.SEARCHED, binding, real)
+
+
+def _holders(objects: Objects) -> Mapping[str, list[TargetPath]]:
+    holders: dict[str, list[TargetPath]] = {}
+    for path, elf in objects.elves.items():
+        holders.setdefault(elf.soname or path.rpartition("/")[2], []).append(path)
+    return holders

@@ -1,0 +1,88 @@
+"""A report for programs: JSON, schema 1. Keys may be added; none of these changes its meaning."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from safepip.errors import SafepipError
+from safepip.model.report import Finding, Severity, Verdict
+
+SCHEMA = 1
+
+
+def dump(verdict: Verdict, *, files: bool = False) -> str:
+    """The report as one line of JSON text; `files` adds the full list of paths that go."""
+    return json.dumps(_printable(report(verdict, files=files)))
+
+
+def dump_error(error: SafepipError) -> str:
+    detail = {"reference": error.reference, "message": error.message, "hint": error.hint}
+    return json.dumps(_printable({"schema": SCHEMA, "error": detail}))
+
+
+def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
+    removal = verdict.removal
+    return {
+        "schema": SCHEMA,
+        "verdict": verdict.decision.value,
+        "environment": {
+            "python": verdict.target.executable,
+            "version": verdict.target.version,
+            "prefix": verdict.target.prefix,
+        },
+        "removing": [{"name": dist.name, "version": dist.version} for dist in removal.leaving],
+        "removal": {
+            "files": len(removal.files),
+            "bytes": verdict.bytes,
+            "shared": [
+                {"path": item.path, "owners": item.owners, "bytes_of": item.bytes_of}
+                for item in verdict.shared
+            ],
+            "declined": removal.declined,
+            **({"paths": removal.files} if files else {}),
+        },
+        "installing": [],
+        "skipped": [{"name": skip.name, "reason": skip.reason} for skip in removal.skipped],
+        "findings": [_finding(finding) for finding in verdict.findings],
+        "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
+        "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
+    }
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    provider = finding.provider
+    return {
+        "kind": finding.kind.value,
+        "severity": Severity(finding.severity).name.lower(),
+        "distribution": finding.distribution,
+        "soname": finding.soname or None,
+        "paths": finding.paths,
+        "provider": provider
+        and {
+            "path": provider.path,
+            "owners": provider.owners,
+            "bytes_of": provider.bytes_of,
+            "rule": provider.how and provider.how.rule.value,
+        },
+        "consumers": [
+            {"path": item.path, "distribution": item.distribution, "chain": item.chain}
+            for item in finding.consumers
+        ],
+        "searched": [
+            {"rule": step.rule.value, "path": step.path, "stated_by": step.stated_by}
+            for step in finding.searched
+        ],
+        "message": finding.message,
+        "proof": finding.proof,
+        "broken_before": finding.broken_before,
+    }
+
+
+def _printable(value: Any) -> Any:
+    """Names that are no text become escapes: a surrogate in JSON would break its readers."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {key: _printable(item) for key, item in value.items()}
+    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value

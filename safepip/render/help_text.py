@@ -1,0 +1,54 @@
+"""What `--help` says."""
+
+from __future__ import annotations
+
+OVERVIEW = """\
+safepip stands in pip's place and refuses to remove what the rest of an environment still needs.
+
+Usage:
+  safepip uninstall [options] PACKAGE …    pip's uninstall behind the guard
+  safepip uninstall [options] -r FILE …
+  safepip COMMAND …                        any other command goes to pip unchanged
+
+Which environment: --python PATH (a python or an environment's folder) decides; else the environment that
+the `pip` on the PATH acts on; `python -m safepip` acts on that python's own.
+
+Help:
+  safepip uninstall --help    the guard's options and pip's
+  safepip help                pip's own overview
+  safepip --version
+"""
+
+UNINSTALL = """\
+Usage:
+  safepip uninstall [options] PACKAGE …
+  safepip uninstall [options] -r FILE …
+
+Simulates the removal, looks at what those who stay would lose, and hands over to pip only what harms nobody.
+
+The guard's own options:
+  --dry-run         report and verdict only, nothing is touched
+  --json            the report as JSON on standard output
+  --files           with --json: the full list of paths that would go
+  --force           go on in spite of a refusal
+  --fail-on warn    end with 11 instead of going on where there are warnings
+
+All of pip's options for uninstall and all of its global options work as with pip; those used most:
+  -y, --yes         answers pip's question, never the guard's
+  -r, --requirement FILE
+  -v, --verbose     every consumer, every place that the loader would look at, and a proof for each loss
+  --python PATH     the environment to act on: a python, or the folder of a venv
+  The rest: safepip help uninstall
+
+Exit codes:
+  pip's own where pip ran; 0 allowed (--dry-run); 10 refused, nothing touched; 11 warnings under --fail-on warn;
+  12 could not judge, nothing touched; 13 done, and something broke; 2 wrong usage
+
+Example:
+  safepip uninstall --dry-run nvidia-cudnn-cu13
+"""
+
+
+def show(command: str) -> str:
+    """The text for a command, or the overview for "" and for what safepip has no help of its own for."""
+    return UNINSTALL if command == "uninstall" else OVERVIEW

@@ -1,0 +1,217 @@
+"""A report for people: the verdict in the first line, one block a loss, then the safe ways.
+
+It fits 24 lines of 80 columns unless `verbose`; commands are never broken, so that they can be pasted.
+"""
+
+from __future__ import annotations
+
+import shlex
+import textwrap
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from safepip.errors import SafepipError
+from safepip.model.elf import Rule, Step
+from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Verdict
+
+BLOCKS = 3  # shown without -v
+REMEDIES = 3
+SIGN = {Severity.REFUSE: "\033[31;1m", Severity.WARN: "\033[33;1m", Severity.NOTE: "\033[2m"}
+PLAIN = "\033[0m"
+
+
+class Style(NamedTuple):
+    width: int = 80
+    colour: bool = False
+    verbose: bool = False
+
+
+def show(verdict: Verdict, style: Style) -> str:
+    """The whole report, with a newline at its end."""
+    blocks = _fold(finding for finding in verdict.findings if finding.severity is not Severity.NOTE)
+    notes = [finding for finding in verdict.findings if finding.severity is Severity.NOTE]
+    shown = blocks if style.verbose else blocks[:BLOCKS]
+    lines = [*_wrapped(_headline(verdict), "", style), *_wrapped(f"in {_environment(verdict)}", "  ", style)]
+    for block in shown:
+        lines += ["", *_block(block, verdict, style)]
+    if len(blocks) > len(shown):
+        lines += ["", f"  … and {len(blocks) - len(shown)} more (-v shows all)"]
+    for finding in notes:
+        lines += _wrapped(f"note: {finding.message}", "  ", style)
+    lines += _unjudged(verdict, style)
+    lines += _remedies(verdict.remedies, style)
+    return "".join(line + "\n" for line in lines)
+
+
+def show_error(error: SafepipError, style: Style) -> str:
+    lines = _wrapped(f"safepip: error: {error.message}", "", style)
+    lines += _wrapped(error.hint, "  ", style) if error.hint else []
+    return "".join(line + "\n" for line in lines)
+
+
+def printable(text: str) -> str:
+    """Control characters and undecodable bytes as escapes: a name must not drive the terminal."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )
+
+
+def _headline(verdict: Verdict) -> str:
+    leaving = [f"{dist.name} {dist.version}".strip() for dist in verdict.removal.leaving]
+    what = _some(leaving) or _some([skip.name for skip in verdict.removal.skipped]) or "nothing"
+    match verdict.decision:
+        case Decision.REFUSE:
+            losers = _some(_losers(verdict, Severity.REFUSE))
+            return (
+                f"safepip: REFUSED: removing {what} would break {losers}"
+                if losers
+                else f"safepip: REFUSED: not removing {what}"
+            )
+        case Decision.WARN:
+            return f"safepip: WARNING: removing {what} takes something from {_some(_losers(verdict, Severity.WARN))}"
+        case Decision.ALLOW:
+            return f"safepip: ok to remove {what}: nothing that stays needs it"
+
+
+def _losers(verdict: Verdict, severity: Severity) -> list[str]:
+    return list(
+        dict.fromkeys(f.distribution for f in verdict.findings if f.severity is severity and f.distribution)
+    )
+
+
+def _environment(verdict: Verdict) -> str:
+    return f"{verdict.target.prefix} (Python {verdict.target.version})"
+
+
+def _fold(findings: Iterator[Finding]) -> list[list[Finding]]:
+    """One block for each library, one for all that a survivor loses by its declared requirements and imports."""
+    blocks: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        reason = finding.soname or finding.distribution + finding.kind.value
+        if finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST}:
+            reason = "requirement"
+        blocks.setdefault((finding.severity.name, reason), []).append(finding)
+    return list(blocks.values())
+
+
+def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
+    first = block[0]
+    if first.soname:
+        return _library(block, verdict, style)
+    others = [finding for finding in block[1:] if finding.distribution != first.distribution]
+    text = first.message + (
+        f"; so {'does' if len(others) == 1 else 'do'} {_some([f.distribution for f in others])}"
+        if others
+        else ""
+    )
+    lines = _wrapped(text, "  ", style, f"{first.kind.value}: ", first.severity)
+    for consumer in first.consumers[:1]:
+        lines += _wrapped(_chain(consumer), "    ", style)
+    if first.provider and first.provider.bytes_of and first.provider.bytes_of != first.distribution:
+        lines += _wrapped(f"the bytes there now are those of {first.provider.bytes_of}", "    ", style)
+    if first.broken_before:
+        lines += _wrapped(f"so {first.distribution} may not work now either", "    ", style)
+    return lines + (_details(block, style) if style.verbose else [])
+
+
+def _library(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
+    first = block[0]
+    users = [f"{finding.distribution} ({len(finding.consumers)})" for finding in block]
+    lines = _wrapped(
+        f"{first.soname}, needed by {_some(users)}", "  ", style, f"{first.kind.value}: ", first.severity
+    )
+    for consumer in first.consumers[:1]:
+        lines += _wrapped(_chain(consumer), "    ", style)
+    if first.provider:
+        owners = " and ".join(first.provider.owners) or "nobody"
+        whose = (
+            f", bytes of {first.provider.bytes_of}"
+            if len(first.provider.owners) > 1 and first.provider.bytes_of
+            else ""
+        )
+        path = _short(first.provider.path, verdict)
+        lines += _wrapped(f"now: {path}, owned by {owners}{whose}", "    ", style)
+    if first.kind in {FindingKind.LIBRARY_LOST, FindingKind.LAST_COPY}:
+        lines += _wrapped(f"then: {_places(first.searched)}", "    ", style)
+    return lines + (_details(block, style) if style.verbose else [])
+
+
+def _places(steps: Sequence[Step]) -> str:
+    rules = list(dict.fromkeys(step.rule for step in steps if step.rule is not Rule.LOADED))
+    if not rules:
+        return "the loader has no other place to look"
+    return f"the loader looks in {len(steps)} places ({', '.join(rule.value for rule in rules)}) and finds it in none"
+
+
+def _details(block: Sequence[Finding], style: Style) -> list[str]:
+    lines: list[str] = []
+    for finding in block:
+        for consumer in finding.consumers:
+            lines += _wrapped(f"{consumer.distribution}: {_chain(consumer)}", "      ", style)
+        for step in finding.searched:
+            lines.append(
+                printable(
+                    f"      tried {step.path} ({step.rule.value}{f' {step.element}' if step.element else ''})"
+                )
+            )
+        for path in finding.paths if finding.kind is FindingKind.FILE_LOST else ():
+            lines.append(printable(f"      {path}"))
+    proof = next((finding.proof for finding in block if finding.proof), ())
+    return [*lines, *([printable(f"      proof: {shlex.join(proof)}")] if proof else [])]
+
+
+def _unjudged(verdict: Verdict, style: Style) -> list[str]:
+    if not verdict.unjudged:
+        return []
+    if not style.verbose:
+        count = len(verdict.unjudged)
+        return _wrapped(
+            f"note: {count} thing{'s' * (count > 1)} could not be read (-v names them)", "  ", style
+        )
+    return [
+        line
+        for item in verdict.unjudged
+        for line in _wrapped(f"unjudged: {item.subject}: {item.reason}", "  ", style)
+    ]
+
+
+def _remedies(remedies: Sequence[Remedy], style: Style) -> list[str]:
+    if not remedies:
+        return []
+    lines = ["", "Safe ways"]
+    for number, remedy in enumerate(remedies if style.verbose else remedies[:REMEDIES], 1):
+        lines += _wrapped(f"{number}. {remedy.title}", "  ", style)
+        lines += [printable(f"     {shlex.join(command)}") for command in remedy.commands]
+    return lines
+
+
+def _chain(consumer: Consumer) -> str:
+    return " → ".join(consumer.chain) if consumer.chain else consumer.path
+
+
+def _short(path: str, verdict: Verdict) -> str:
+    for folder in (*verdict.target.sites, verdict.target.prefix):
+        if path.startswith(f"{folder}/"):
+            return path.removeprefix(f"{folder}/")
+    return path
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _wrapped(
+    text: str, indent: str, style: Style, label: str = "", severity: Severity = Severity.NOTE
+) -> list[str]:
+    lines = textwrap.wrap(
+        f"{label}{printable(text)}",
+        style.width,
+        initial_indent=indent,
+        subsequent_indent=f"{indent}  ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    if label and style.colour:  # painted when wrapped: colour takes no columns
+        lines[0] = lines[0].replace(label.rstrip(), f"{SIGN[severity]}{label.rstrip()}{PLAIN}", 1)
+    return lines

@@ -1,0 +1,210 @@
+"""Library needs before against after: the two traps, preloads, and what is no loss."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from support.environments import EXT, dist, files, inventory
+from support.fake_world import Content, FakeWorld, glibc, lib
+
+from safepip.model.environment import Distribution
+from safepip.model.known_loads import KnownLoad
+from safepip.model.paths import DistKey
+from safepip.model.report import FindingKind
+from safepip.reasoning import losses, objects
+from safepip.reasoning.survey import Surveyor
+from safepip.world import Changed
+
+TORCH = {
+    f"torch/_C{EXT}": lib(needs=["libtorch_python.so"], rpath="$ORIGIN/lib"),
+    "torch/lib/libtorch_python.so": lib("libtorch_python.so", needs=["libtorch_cuda.so"], rpath="$ORIGIN"),
+    "torch/lib/libtorch_cuda.so": lib(
+        "libtorch_cuda.so", needs=["libcudnn.so.9"], rpath="$ORIGIN/../../nvidia/cudnn/lib"
+    ),
+}
+CUDNN = {"nvidia/cudnn/lib/libcudnn.so.9": lib("libcudnn.so.9")}
+VISION = {"torchvision/_C.so": lib(needs=["libtorch_cuda.so"])}
+
+
+def lost(
+    contents: Mapping[str, Content],
+    dists: Sequence[Distribution],
+    leaving: Sequence[Distribution],
+    known: Sequence[KnownLoad] = (),
+) -> list[tuple[FindingKind, str, str, list[tuple[str, ...]]]]:
+    """Kind, name, survivor and chains of every need that gets worse when `leaving` go."""
+    world = FakeWorld(files(contents))
+    gone = frozenset(path for left in leaving for path in left.files or ())
+    site = inventory(*dists)
+    scripts = site.target.scripts
+    after = Changed(world, gone)
+    staying = objects.surviving(site, leaving)
+    everybody = objects.gather([*staying, *leaving], scripts, world)
+    left = objects.gather([*staying, *leaving], scripts, after)
+    now, then = (
+        Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known)),
+        Surveyor(after, left, site, glibc(main="/usr/bin/python3.12"), tuple(known)),
+    )
+    index = objects.needing(everybody)
+    surveys = losses.widen(
+        objects.taken_names(gone, scripts, world),
+        lambda names: frozenset(
+            path
+            for path in objects.reaching(names, everybody, index)
+            if path not in gone and everybody.owner[path] not in leaving
+        ),
+        lambda roots: (now.survey(roots), then.survey(roots)),
+        everybody,
+    )
+    found = losses.compare(losses.Worlds(*surveys, everybody, site))
+    return [(g.kind, g.wants, g.survivor.name, [loss.chain for loss in g.losses]) for g in found]
+
+
+def test_a_lost_library_shows_the_chain_from_the_import_down_to_it() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    chain = ("import torch", f"torch/_C{EXT}", "libtorch_python.so", "libtorch_cuda.so", "libcudnn.so.9")
+    assert lost({**TORCH, **CUDNN}, [torch, cudnn], [cudnn]) == [
+        (FindingKind.LIBRARY_LOST, "libcudnn.so.9", "torch", [chain])
+    ]
+
+
+def test_removing_the_consumer_as_well_loses_nothing() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    assert lost({**TORCH, **CUDNN}, [torch, cudnn], [cudnn, torch]) == []
+
+
+def test_what_an_earlier_import_had_loaded_is_lost_once_that_import_fails() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    vision = dist("torchvision", [*VISION], requires=["torch"])
+    found = lost({**TORCH, **CUDNN, **VISION}, [torch, cudnn, vision], [cudnn])
+    assert [(kind, wants, who) for kind, wants, who, _ in found] == [
+        (FindingKind.LIBRARY_LOST, "libcudnn.so.9", "torch"),
+        (FindingKind.LIBRARY_LOST, "libcudnn.so.9", "torchvision"),
+    ]
+    assert found[1][3] == [
+        (
+            "import torchvision",
+            "torchvision/_C.so",
+            "libtorch_cuda.so, loaded by import torch",
+            f"torch/_C{EXT}",
+            "libtorch_python.so",
+            "libtorch_cuda.so",
+            "libcudnn.so.9",
+        )
+    ]
+
+
+def test_an_object_of_a_required_distribution_that_no_import_executes_preloads_nothing() -> None:
+    """`libtorch_cuda.so` alone, without an extension module that loads it, is elsewhere, not preloaded."""
+    torch = dist("torch", ["torch/lib/libtorch_cuda.so"])
+    vision = dist("torchvision", [*VISION], requires=["torch"])
+    contents = {"torch/lib/libtorch_cuda.so": lib("libtorch_cuda.so"), **VISION}
+    assert lost(contents, [torch, vision], [torch]) == [
+        (
+            FindingKind.LAST_COPY,
+            "libtorch_cuda.so",
+            "torchvision",
+            [("import torchvision", "torchvision/_C.so", "libtorch_cuda.so")],
+        )
+    ]
+
+
+def test_a_need_is_judged_with_its_root_since_an_inherited_rpath_serves_one_and_not_the_other() -> None:
+    """libshared.so has no path: module a brings one to libgone.so by RPATH, module b brings another to its own copy."""
+    contents = {
+        f"a/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../shared:$ORIGIN/../first"),
+        f"b/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../shared:$ORIGIN/../second"),
+        "shared/libshared.so": lib("libshared.so", needs=["libgone.so"]),
+        "first/libgone.so": lib("libgone.so"),
+        "second/libgone.so": lib("libgone.so"),
+    }
+    a, b, shared = (
+        dist("a", [f"a/_m{EXT}"]),
+        dist("b", [f"b/_m{EXT}"]),
+        dist("shared", ["shared/libshared.so"]),
+    )
+    first, second = dist("first", ["first/libgone.so"]), dist("second", ["second/libgone.so"])
+    everybody = [a, b, shared, first, second]
+    assert [(kind, who, chains) for kind, _, who, chains in lost(contents, everybody, [first])] == [
+        (FindingKind.LIBRARY_LOST, "a", [("import a", f"a/_m{EXT}", "libshared.so", "libgone.so")])
+    ]
+    assert [(kind, who) for kind, _, who, _ in lost(contents, everybody, [second])] == [
+        (FindingKind.LIBRARY_LOST, "b")
+    ]
+
+
+def test_a_replacement_that_brings_an_unmet_need_of_its_own_breaks_what_it_serves() -> None:
+    """The need of libz.so stays met, by a file that needs what is not there: a flip test would see nothing."""
+    contents = {
+        f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../good:$ORIGIN/../bad"),
+        "good/libz.so": lib("libz.so"),
+        "bad/libz.so": lib("libz.so", needs=["libnowhere.so"]),
+    }
+    app, good, bad = (
+        dist("app", [f"app/_m{EXT}"]),
+        dist("good", ["good/libz.so"]),
+        dist("bad", ["bad/libz.so"]),
+    )
+    assert [(kind, wants, who) for kind, wants, who, _ in lost(contents, [app, good, bad], [good])] == [
+        (FindingKind.LIBRARY_LOST, "libnowhere.so", "app"),
+        (FindingKind.PROVIDER_CHANGED, "libz.so", "app"),
+    ]
+
+
+def test_an_object_that_could_not_load_before_loses_nothing() -> None:
+    contents = {
+        f"app/_m{EXT}": lib(needs=["libabsent.so", "libz.so"], rpath="$ORIGIN/../good"),
+        "good/libz.so": lib("libz.so"),
+    }
+    app, good = dist("app", [f"app/_m{EXT}"]), dist("good", ["good/libz.so"])
+    assert lost(contents, [app, good], [good]) == []
+
+
+def test_a_second_provider_that_the_search_reaches_makes_a_change_and_no_loss() -> None:
+    contents = {
+        f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../one:$ORIGIN/../two"),
+        "one/libz.so": lib("libz.so"),
+        "two/libz.so": lib("libz.so"),
+    }
+    app, one, two = dist("app", [f"app/_m{EXT}"]), dist("one", ["one/libz.so"]), dist("two", ["two/libz.so"])
+    assert [kind for kind, _, _, _ in lost(contents, [app, one, two], [one])] == [
+        FindingKind.PROVIDER_CHANGED
+    ]
+    assert lost(contents, [app, one, two], [two]) == []
+
+
+def test_a_known_load_meets_what_no_search_meets() -> None:
+    """Torch opens nvidia/*/lib itself; afterwards the need is missing, and that is a loss."""
+    torch, cudnn = dist("torch", [f"torch/_C{EXT}"]), dist("cudnn", [*CUDNN])
+    contents = {f"torch/_C{EXT}": lib(needs=["libcudnn.so.9"]), **CUDNN}
+    load = KnownLoad(DistKey("torch"), ("libcudnn.so.*",), "nvidia/*/lib", "torch/__init__.py", "2.9.1")
+    assert [kind for kind, _, _, _ in lost(contents, [torch, cudnn], [cudnn], [load])] == [
+        FindingKind.LIBRARY_LOST
+    ]
+    assert [kind for kind, _, _, _ in lost(contents, [torch, cudnn], [cudnn])] == [FindingKind.LAST_COPY]
+
+
+def test_what_is_found_only_after_another_import_once_the_search_fails_is_order_reliant() -> None:
+    contents = {
+        f"base/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../two"),
+        f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../one"),
+        "one/libz.so": lib("libz.so"),
+        "two/libz.so": lib("libz.so"),
+    }
+    base, two = dist("base", [f"base/_m{EXT}"]), dist("two", ["two/libz.so"])
+    app, one = dist("app", [f"app/_m{EXT}"], requires=["base"]), dist("one", ["one/libz.so"])
+    assert [(kind, who) for kind, _, who, _ in lost(contents, [base, app, one, two], [one])] == [
+        (FindingKind.ORDER_RELIANT, "app")
+    ]
+
+
+def test_the_order_of_distributions_changes_nothing() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    vision = dist("torchvision", [*VISION], requires=["torch"])
+    contents = {**TORCH, **CUDNN, **VISION}
+    assert lost(contents, [torch, cudnn, vision], [cudnn]) == lost(contents, [vision, cudnn, torch], [cudnn])
+
+
+def test_removing_nothing_changes_nothing() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    assert lost({**TORCH, **CUDNN}, [torch, cudnn], []) == []
