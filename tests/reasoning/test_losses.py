@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from support.environments import EXT, dist, files, inventory
-from support.fake_world import Content, FakeWorld, glibc, lib
-
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey
@@ -14,6 +11,8 @@ from safepip.model.report import FindingKind
 from safepip.reasoning import losses, objects
 from safepip.reasoning.survey import Surveyor
 from safepip.world import Changed
+from support.environments import EXT, dist, files, inventory
+from support.fake_world import Content, FakeWorld, glibc, lib
 
 TORCH = {
     f"torch/_C{EXT}": lib(needs=["libtorch_python.so"], rpath="$ORIGIN/lib"),

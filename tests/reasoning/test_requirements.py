@@ -1,0 +1,83 @@
+"""Requires-Dist of survivors, met now and no longer."""
+
+from __future__ import annotations
+
+from safepip.model.environment import Distribution
+from safepip.model.paths import TargetPath
+from safepip.reasoning.requirements import lost, requires_closure
+from support.environments import dist, inventory
+
+
+def losses(
+    leaving: list[Distribution], *everybody: Distribution, hollow: frozenset[TargetPath] = frozenset()
+) -> list[tuple[str, str, bool]]:
+    found = lost(leaving, inventory(*everybody), hollow)
+    return [(loss.survivor.name, loss.lost.name, loss.extra) for loss in found.requirements]
+
+
+def test_a_requirement_that_only_the_leaver_meets_is_lost() -> None:
+    numpy, pandas = dist("numpy", version="2.5.5"), dist("pandas", requires=["numpy>=1.26"])
+    assert losses([numpy], numpy, pandas) == [("pandas", "numpy", False)]
+
+
+def test_names_are_compared_in_canonical_form() -> None:
+    dot, user = dist("ruamel-yaml"), dist("user", requires=["ruamel.YAML"])
+    assert losses([dot], dot, user) == [("user", "ruamel-yaml", False)]
+
+
+def test_a_requirement_that_is_not_met_now_is_not_lost() -> None:
+    numpy, old = dist("numpy", version="2.5.5"), dist("old", requires=["numpy<2"])
+    assert losses([numpy], numpy, old) == []
+
+
+def test_a_prerelease_meets_a_requirement_as_in_pip_check() -> None:
+    numpy, user = dist("numpy", version="2.0.0rc1"), dist("user", requires=["numpy>=1.26"])
+    assert losses([numpy], numpy, user) == [("user", "numpy", False)]
+
+
+def test_a_marker_is_evaluated_for_the_target_and_not_for_this_interpreter() -> None:
+    backport = dist("tomli")
+    user = dist("user", requires=['tomli; python_version < "3.11"'])
+    windows = dist("windows", requires=['tomli; sys_platform == "win32"'])
+    always = dist("always", requires=['tomli; python_version >= "3.12" and python_version < "3.13"'])
+    assert losses([backport], backport, user, windows, always) == [("always", "tomli", False)]
+
+
+def test_a_requirement_under_an_extra_is_told_apart() -> None:
+    socks = dist("PySocks", version="1.7.1")
+    requests = dist("requests", requires=['PySocks!=1.5.7,>=1.5.6; extra == "socks"'], extras=["socks"])
+    assert losses([socks], socks, requests) == [("requests", "PySocks", True)]
+
+
+def test_who_leaves_as_well_loses_nothing() -> None:
+    numpy, pandas = dist("numpy"), dist("pandas", requires=["numpy"])
+    assert losses([numpy, pandas], numpy, pandas) == []
+
+
+def test_a_hollow_distribution_met_nothing() -> None:
+    numpy, pandas = dist("numpy"), dist("pandas", requires=["numpy"])
+    assert losses([numpy], numpy, pandas, hollow=frozenset({numpy.info})) == []
+
+
+def test_a_second_installation_of_the_same_name_still_meets() -> None:
+    first, second = dist("numpy", version="1.0"), dist("numpy", version="2.0")
+    pandas = dist("pandas", requires=["numpy"])
+    assert losses([first], first, second, pandas) == []
+
+
+def test_a_requirement_by_address_is_met_by_any_version() -> None:
+    tool, user = dist("tool", version="0.1"), dist("user", requires=["tool @ file:///somewhere/tool-9.whl"])
+    assert losses([tool], tool, user) == [("user", "tool", False)]
+
+
+def test_what_cannot_be_parsed_is_unjudged_and_named() -> None:
+    numpy, user = dist("numpy"), dist("user", requires=["numpy >= what"])
+    found = lost([numpy], inventory(numpy, user), frozenset())
+    assert found.requirements == ()
+    assert [item.subject for item in found.unjudged] == ["user requires 'numpy >= what'"]
+
+
+def test_requirements_are_followed_transitively_without_extras() -> None:
+    a = dist("a", requires=["b", 'd; extra == "more"'])
+    b, c, d = dist("b", requires=["c", "a"]), dist("c"), dist("d")
+    assert {item.name for item in requires_closure(a, inventory(a, b, c, d))} == {"b", "c"}
