@@ -42,6 +42,13 @@ class Halt(NamedTuple):
     exit_code: int
 
 
+class Edit(NamedTuple):
+    """A line that pip takes out of a `.pth` file, which itself stays."""
+
+    file: TargetPath
+    line: str
+
+
 @dataclass(frozen=True, slots=True)
 class Removal:
     """Exactly what pip would delete for a list of names, taken one after the other.
@@ -51,12 +58,13 @@ class Removal:
 
     leaving: tuple[Distribution, ...] = ()
     files: tuple[TargetPath, ...] = ()  # files and links that vanish, those in `folders` too, sorted
-    folders: tuple[TargetPath, ...] = ()  # folders that vanish whole
+    folders: tuple[TargetPath, ...] = ()  # folders that vanish whole, the topmost ones
     shared: tuple[TargetPath, ...] = ()  # of `files`: those that a surviving distribution's RECORD lists
     reaches: tuple[Reach, ...] = ()
     declined: tuple[TargetPath, ...] = ()  # rows that pip itself skips
     skipped: tuple[Skip, ...] = ()
     halt: Halt | None = None
+    edits: tuple[Edit, ...] = ()
 
     @property
     def gone(self) -> frozenset[TargetPath]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
@@ -21,6 +21,16 @@ class PipInUse(NamedTuple):
     version: str
     location: TargetPath | None  # None: safepip's own pip, run with --python
     backend: str = "importlib"  # or pkg_resources: which of two dist-infos, what is an error
+    optimize: str = ""  # of PYTHONOPTIMIZE: "1" makes the byte code it looks for `.opt-1.pyc`
+    pycache_prefix: TargetPath | None = None  # PYTHONPYCACHEPREFIX
+
+    @property
+    def release(self) -> tuple[int, ...]:
+        """(26, 1, 2); without trailing zeros, so that 26.1 and 26.1.0 are one."""
+        numbers = [int(part) for part in self.version.split(".") if part.isdecimal()]
+        while numbers and not numbers[-1]:
+            numbers.pop()
+        return tuple(numbers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +55,13 @@ class Target:
     libc: Libc | None  # None: no ELF interpreter could be read; libraries are unjudged
     markers: Mapping[str, str]  # packaging's environment markers of this interpreter
     pip: PipInUse
+    user_site: TargetPath | None = None  # None: not on sys.path
+    user_scripts: TargetPath | None = None
+
+    @property
+    def python(self) -> tuple[int, int]:
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
 
     @property
     def is_venv(self) -> bool:
@@ -59,6 +76,20 @@ class Install(Enum):
     EGG_INFO_FILE = "egg-info file"
     EGG = "egg"
     EGG_LINK = "egg-link"
+    OTHER = "no form that pip knows how to remove"  # PKG-1.0.DIST-INFO
+
+
+class Fault(Enum):
+    """What pip stumbles over when it is asked to remove a distribution."""
+
+    METADATA_UNDECODABLE = "METADATA is not UTF-8"
+    METADATA_WITHOUT_NAME = "METADATA is missing or has no Name"
+    METADATA_WITHOUT_VERSION = "METADATA is missing or has no Version"
+    RECORD_UNREADABLE = "RECORD cannot be read"
+    RECORD_UNDECODABLE = "RECORD is not UTF-8"
+    RECORD_BROKEN = "RECORD has a line that is no row"
+    ENTRY_POINTS_UNDECODABLE = "entry_points.txt is not UTF-8"
+    ENTRY_POINTS_BROKEN = "entry_points.txt has a line without ="
 
 
 class EntryPoint(NamedTuple):
@@ -81,7 +112,7 @@ class Distribution:
     key: DistKey
     name: str
     version: str
-    location: TargetPath  # the site folder it lies in
+    location: TargetPath  # the folder that `info` lies in, every link resolved: a site, or a project's source
     info: TargetPath  # its dist-info or egg-info
     install: Install
     files: tuple[TargetPath, ...] | None  # what RECORD lists, joined to location; None: no RECORD
@@ -91,6 +122,11 @@ class Distribution:
     installer: str = ""
     requested: bool = False
     damage: str = ""  # why what stands here is incomplete (METADATA unreadable …)
+    faults: tuple[Fault, ...] = ()
+    top_level: tuple[str, ...] | None = (
+        None  # top_level.txt without namespace packages; egg-info folders only
+    )
+    egg_link: TargetPath | None = None  # the file in the site that points to `location`
 
     def __hash__(self) -> int:
         return hash(self.info)
@@ -112,9 +148,6 @@ class Inventory:
     distributions: tuple[Distribution, ...]
     unjudged: tuple[Unjudged, ...] = ()
     leftovers: tuple[TargetPath, ...] = ()  # pip's `~name` folders
-    links: Mapping[TargetPath, TargetPath] = field(
-        default_factory=dict
-    )  # linked folders of the sites, to their targets
 
     def find(self, key: DistKey) -> Distribution | None:
         """The one that pip would take for this name: the first along sys.path."""

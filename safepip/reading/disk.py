@@ -1,0 +1,139 @@
+"""The real file system as a World: looked at with few calls, every answer kept for one verdict."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from safepip.model.elf import Elf, Flaw, Symbols
+from safepip.model.paths import TargetPath
+from safepip.world import Entry, Kind, Place
+
+_FLAW_OF_ERROR = {
+    errno.EACCES: Flaw.NO_ACCESS,
+    errno.EPERM: Flaw.NO_ACCESS,
+    errno.ELOOP: Flaw.LOOP,
+    errno.ENOTDIR: Flaw.NOT_A_FOLDER,
+    errno.ENAMETOOLONG: Flaw.NAME_TOO_LONG,
+}
+_KIND_OF_MODE = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind.LINK}
+_MOST_LINKS = 40  # MAXSYMLINKS of the kernel
+
+
+class Disk:
+    """Asks the kernel once for each path and remembers the answer."""
+
+    def __init__(self) -> None:
+        self._found: dict[TargetPath, Place | Flaw] = {}
+        self._entries: dict[TargetPath, tuple[Entry, ...]] = {}
+        self._elves: dict[TargetPath, Elf | Flaw] = {}
+        self._symbols: dict[TargetPath, Symbols | Flaw] = {}
+        self._traced: dict[str, tuple[str, tuple[TargetPath, ...]]] = {"/": ("/", ()), "": ("/", ())}
+
+    def find(self, path: TargetPath) -> Place | Flaw:
+        place = self._found.get(path)
+        if place is None:
+            place = self._found[path] = self._look(path)
+        return place
+
+    def kind(self, path: TargetPath) -> Kind | None:
+        try:
+            return _kind(os.lstat(path).st_mode)
+        except (OSError, ValueError):
+            return None
+
+    def real(self, path: TargetPath) -> TargetPath:
+        try:
+            return TargetPath(self._trace(path)[0])
+        except RecursionError:  # a loop of links: what realpath makes of it is the rule
+            return TargetPath(os.path.realpath(path))
+
+    def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
+        names = self._entries.get(folder)
+        if names is None:
+            names = self._entries[folder] = _list(folder)
+        return names
+
+    def size(self, path: TargetPath) -> int:
+        try:
+            return os.stat(path).st_size
+        except (OSError, ValueError):
+            return 0
+
+    def elf(self, path: TargetPath) -> Elf | Flaw:
+        if path not in self._elves:
+            from safepip.reading import elf
+
+            self._elves[path] = elf.read(path)
+        return self._elves[path]
+
+    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+        if path not in self._symbols:
+            from safepip.reading import elf
+
+            self._symbols[path] = elf.read_symbols(path)
+        return self._symbols[path]
+
+    def _look(self, path: TargetPath) -> Place | Flaw:
+        try:
+            status = os.stat(path)  # most candidates of a search end here
+        except OSError as error:
+            return _FLAW_OF_ERROR.get(error.errno or 0, Flaw.MISSING)
+        except ValueError:  # a NUL, or what no file name can be encoded to
+            return Flaw.MISSING
+        real, crossed = self._trace(path)
+        return Place(TargetPath(real), crossed, (status.st_dev, status.st_ino), _kind(status.st_mode))
+
+    def _trace(self, path: str, links: int = 0) -> tuple[str, tuple[TargetPath, ...]]:
+        """`path` with every link resolved, and the links on the way; missing parts are taken literally."""
+        pending = []
+        while path not in self._traced:
+            pending.append(path)
+            path = path.rpartition("/")[0]
+        for longer in reversed(pending):
+            self._traced[longer] = self._step(self._traced[path], longer.rpartition("/")[2], links)
+            path = longer
+        return self._traced[path]
+
+    def _step(
+        self, before: tuple[str, tuple[TargetPath, ...]], name: str, links: int
+    ) -> tuple[str, tuple[TargetPath, ...]]:
+        folder, crossed = before
+        if name in {"", "."}:
+            return before
+        if name == "..":
+            return os.path.dirname(folder), crossed
+        here = f"{folder.rstrip('/')}/{name}"
+        try:
+            goal = os.readlink(here)
+        except (OSError, ValueError):  # no link, or nothing there
+            return here, crossed
+        if links == _MOST_LINKS:
+            raise RecursionError(here)
+        real, more = self._trace(os.path.join(folder, goal), links + 1)
+        return real, (*crossed, TargetPath(here), *more)
+
+
+def _list(folder: TargetPath) -> tuple[Entry, ...]:
+    try:
+        with os.scandir(folder) as names:
+            return tuple([_entry(name) for name in names])
+    except (OSError, ValueError):
+        return ()
+
+
+def _entry(name: os.DirEntry[str]) -> Entry:
+    if name.is_file(follow_symlinks=False):
+        return Entry(name.name, Kind.FILE, folder=False)
+    if not name.is_symlink():
+        folder = name.is_dir()
+        return Entry(name.name, Kind.FOLDER if folder else Kind.OTHER, folder=folder)
+    try:
+        return Entry(name.name, Kind.LINK, folder=name.is_dir())
+    except OSError:  # a loop: os.walk takes what it cannot ask about for a file
+        return Entry(name.name, Kind.LINK, folder=False)
+
+
+def _kind(mode: int) -> Kind:
+    return _KIND_OF_MODE.get(stat.S_IFMT(mode), Kind.OTHER)

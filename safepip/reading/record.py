@@ -1,0 +1,108 @@
+"""RECORD, and its forerunner installed-files.txt, read as pip reads them; and what its rows promise."""
+
+from __future__ import annotations
+
+import base64
+import os
+from collections.abc import Collection, Sequence
+
+from safepip.model.environment import Claim, Distribution
+from safepip.model.paths import TargetPath
+
+_LONGEST_FIELD = 131_072  # csv.field_size_limit()
+_CHUNK = 1 << 20
+
+
+class BrokenRecordError(ValueError):
+    """pip ends with a traceback over such a RECORD."""
+
+
+def paths(text: str) -> list[str]:
+    """The first cell of each row, folded as pathlib folds it (pip: `str(Path(row[0]))`)."""
+    lines = text.splitlines()
+    _check(lines)
+    cells = [row[0] for row in _rows(lines)] if '"' in text else [line.partition(",")[0] for line in lines]
+    if (
+        any(odd in text for odd in ("/.", "//", "\n.", "\n/", "/,", "/\n", "\n,", "/\r", "\n\n"))
+        or text[:1] in './,"'
+    ):
+        return [_folded(cell) if _needs_folding(cell) else cell for cell in cells]
+    return cells
+
+
+def installed_files(text: str, info: str) -> list[str]:
+    """The lines of installed-files.txt, made relative to the folder that `info` lies in.
+
+    pip's metadata/base.py, `_convert_installed_files_path`: links are not followed.
+    """
+    return [_from_info(_folded(line).split("/"), info) for line in text.splitlines() if line]
+
+
+def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPath, Claim]:
+    """What `dist` recorded of those of `wanted` that it lists; RECORD is read again for it."""
+    if not wanted or not dist.files:
+        return {}
+    try:
+        with open(f"{dist.info}/RECORD", "rb") as stream:
+            text = stream.read().decode()
+        rows = _rows(text.splitlines())
+    except (OSError, ValueError):
+        return {}
+    if len(rows) != len(dist.files):  # changed since the inventory was taken, or no RECORD was read then
+        return {}
+    wanted = frozenset(wanted)
+    return {path: _claim(row) for path, row in zip(dist.files, rows, strict=True) if path in wanted}
+
+
+def digest(path: TargetPath, algorithm: str = "sha256") -> str:
+    """The file's digest in RECORD's form, `sha256=…`; "" where it cannot be made."""
+    import hashlib
+
+    try:
+        state = hashlib.new(algorithm)
+        with open(path, "rb") as stream:
+            while chunk := stream.read(_CHUNK):
+                state.update(chunk)
+    except (OSError, ValueError):
+        return ""
+    return f"{algorithm}={base64.urlsafe_b64encode(state.digest()).decode().rstrip('=')}"
+
+
+def _check(lines: Sequence[str]) -> None:
+    if max(map(len, lines), default=0) > _LONGEST_FIELD:
+        _rows(lines)
+    if "" in lines and any(not row for row in _rows(lines)):
+        raise BrokenRecordError("blank line")
+
+
+def _rows(lines: Sequence[str]) -> list[list[str]]:
+    import csv
+
+    try:
+        return list(csv.reader(lines))
+    except csv.Error as error:
+        raise BrokenRecordError(str(error)) from error
+
+
+def _needs_folding(cell: str) -> bool:
+    return "/." in cell or "//" in cell or cell[:1] in "./" or cell[-1:] == "/"
+
+
+def _folded(cell: str) -> str:
+    root = "" if not cell.startswith("/") else "//" if cell[:3].rstrip("/") and cell[:2] == "//" else "/"
+    return root + "/".join([part for part in cell.split("/") if part not in {"", "."}]) or "."
+
+
+def _from_info(entry: list[str], info: str) -> str:
+    if entry[0] == "":
+        return "/".join(entry)
+    parts = [os.path.basename(info)]
+    while entry and entry[0] == "..":
+        parts = [*parts, ".."] if not parts or parts[-1] == ".." else parts[:-1]
+        entry = entry[1:]
+    return "/".join([*parts, *entry]) or "."
+
+
+def _claim(row: Sequence[str]) -> Claim:
+    size = row[2] if len(row) > 2 else ""
+    return Claim(row[1] if len(row) > 1 else "", int(size) if size.isdecimal() else None)
