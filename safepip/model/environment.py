@@ -57,6 +57,7 @@ class Target:
     pip: PipInUse
     user_site: TargetPath | None = None  # None: not on sys.path
     user_scripts: TargetPath | None = None
+    externally_managed: bool = False  # pip changes nothing here unless it is told to
 
     @property
     def python(self) -> tuple[int, int]:

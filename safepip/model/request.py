@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
 
 
@@ -83,13 +82,7 @@ class Chosen(NamedTuple):
 
     executable: TargetPath
     reason: str
-
-
-class Found(NamedTuple):
-    """The chosen environment, read."""
-
-    target: Target
-    reason: str
+    pip: TargetPath | None = None  # the `pip` on the PATH that it was read from
 
 
 class Refused(NamedTuple):

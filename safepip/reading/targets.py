@@ -1,0 +1,278 @@
+"""Which environment to act on, and what it is: read from its files."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+
+from safepip.errors import TargetError
+from safepip.model.elf import Elf
+from safepip.model.environment import Libc, PipInUse, Target
+from safepip.model.paths import TargetPath
+from safepip.model.request import Chosen
+from safepip.reading import elf, interpreter, layout, sys_path
+
+_EXEC_LINE = re.compile(rb"""^'''exec' (.+) "\$0" "\$@"$""")  # of distlib, pip, uv and conda for long paths
+_BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable environments
+_VERSION_LINE = re.compile(rb"""^__version__ = ["']([^"']+)["']""", re.MULTILINE)
+
+
+def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, running_as_module: bool) -> Chosen:
+    """The interpreter to act on: the one named, else that of safepip as it was called, else that of `pip`."""
+    if python is not None:
+        return Chosen(_named(python, environ), "named by --python")
+    if running_as_module:
+        return Chosen(TargetPath(sys.executable), "the Python that runs safepip")
+    own = _own(argv0, environ)
+    if own:
+        return Chosen(own, f"the environment of {argv0}")
+    pip = _on_path("pip", environ)
+    if pip:
+        return Chosen(_python_of(pip, environ), f"the environment of {pip}, the first pip on the PATH", pip)
+    python3 = _on_path("python3", environ)
+    if python3:
+        return Chosen(python3, "the first python3 on the PATH, which has no pip")
+    raise TargetError(
+        "no-environment", "neither pip nor python3 is on the PATH", "Name the environment with --python."
+    )
+
+
+def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
+    """A python, or an environment's folder (pip's cli/main_parser.py:identify_python_interpreter)."""
+    for path in (python, f"{python}/bin/python") if os.path.isdir(python) else (python,):
+        if os.path.exists(path) and not os.path.isdir(path):
+            return TargetPath(os.path.abspath(path))
+        if os.path.islink(path):
+            raise _dangling(path)
+    if os.path.isdir(python):
+        raise TargetError(
+            "no-python-in-folder",
+            f"{python} is no environment: it has no bin/python",
+            "Name a virtual environment's folder, or the python itself.",
+        )
+    found = _on_path(python, environ) if "/" not in python else None
+    raise TargetError(
+        "no-interpreter",
+        f"there is no interpreter {python}",
+        f"--python wants a path: {found}" if found else "Name a python, or a virtual environment's folder.",
+    )
+
+
+def _own(argv0: str, environ: Mapping[str, str]) -> TargetPath | None:
+    """The python beside a safepip that the PATH alone would not have found."""
+    called = os.path.abspath(argv0)
+    if "/" not in argv0 or _on_path(os.path.basename(argv0), environ) == called:
+        return None
+    beside = os.path.dirname(called)
+    if os.path.realpath(beside) != os.path.realpath(f"{sys.prefix}/bin"):
+        return None  # a link to a tool's own environment, as pipx and uv make them
+    return next(
+        (python for python in (f"{beside}/python", f"{beside}/python3") if os.path.exists(python)), None
+    )  # type: ignore[return-value]
+
+
+def _on_path(name: str, environ: Mapping[str, str]) -> TargetPath | None:
+    for folder in environ.get("PATH", os.defpath).split(":"):
+        path = os.path.abspath(os.path.join(folder, name))
+        if os.access(path, os.X_OK) and not os.path.isdir(path):
+            return TargetPath(path)
+    return None
+
+
+def _python_of(script: str, environ: Mapping[str, str]) -> TargetPath:
+    """The interpreter of a console script; of a shim (pyenv, mise) the one that the python beside it is."""
+    named = _shebang(script, environ)
+    if named is None:
+        shims = (f"{os.path.dirname(script)}/{name}" for name in ("python", "python3"))
+        named = next((shim for shim in shims if os.access(shim, os.X_OK)), None)
+    if named is None:
+        raise TargetError(
+            "unknown-pip", f"{script} does not say to which environment it belongs", "Name it with --python."
+        )
+    if not os.path.exists(named):
+        raise TargetError(
+            "broken-pip",
+            f"{script}, the first pip on the PATH, wants {named}, which is not there",
+            "Name the environment with --python, or mend it.",
+        )
+    return TargetPath(os.path.abspath(named))
+
+
+def _shebang(script: str, environ: Mapping[str, str]) -> str | None:
+    """The python in a script's first lines; None where it is no Python script."""
+    try:
+        with open(script, "rb") as file:
+            first, second = file.readline(4096).rstrip(), file.readline(8192).rstrip()
+    except OSError:
+        return None
+    long = _EXEC_LINE.match(second)
+    if first.split()[:1] == [b"#!/bin/sh"] and long:
+        return _exec_target(script, long[1])
+    if not first.startswith(b"#!"):
+        return None
+    words = [word for word in first[2:].split() if word != b"-S"]
+    if words and os.path.basename(words[0]) == b"env":
+        words = words[1:]
+        found = _on_path(os.fsdecode(words[0]), environ) if words else None
+        words[:1] = [os.fsencode(found)] if found else []
+    if words and re.search(rb"(python|pypy)[\d.]*t?$", words[0]):
+        return os.fsdecode(words[0])
+    return None
+
+
+def _exec_target(script: str, words: bytes) -> str:
+    if words.startswith(_BESIDE):
+        folder = os.path.dirname(os.path.realpath(script))
+        return os.path.join(folder, os.fsdecode(words.removeprefix(_BESIDE).strip(b"'\"")))
+    return os.fsdecode(words.strip(b"'\"").replace(b"'\"'\"'", b"'"))
+
+
+def read_target(executable: str, environ: Mapping[str, str]) -> Target:
+    """The environment that `executable` starts in."""
+    if environ.get("PYTHONHOME"):
+        raise TargetError("python-home", "PYTHONHOME is set: every interpreter is misled by it", "Unset it.")
+    program = _program(executable, environ)
+    venv = layout.read_venv(program)
+    lies = layout.read_layout(program, venv, environ)
+    path = sys_path.make(lies, venv, environ)
+    prefix = venv.prefix if venv else lies.base_prefix
+    sites = _sites(path.folders, lies)
+    scripts = f"{prefix}/local/bin" if path.debian and venv is None and prefix == "/usr" else f"{prefix}/bin"
+    return Target(
+        executable=TargetPath(program),
+        interpreter=TargetPath(os.path.realpath(program)),
+        version=lies.version,
+        prefix=TargetPath(prefix),
+        base_prefix=TargetPath(lies.base_prefix),
+        stdlib=TargetPath(lies.stdlib),
+        scripts=TargetPath(scripts),
+        sites=sites,
+        path=tuple(TargetPath(folder) for folder in path.folders),
+        cache_tag=lies.cache_tag,
+        soabi=lies.soabi,
+        libc=_libc(program),
+        markers=_markers(lies),
+        pip=_pip(path.folders, lies, environ),
+        user_site=TargetPath(path.user_site) if path.user_site else None,
+        user_scripts=TargetPath(f"{path.user_base}/bin") if path.user_site else None,
+        externally_managed=venv is None and os.path.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
+    )
+
+
+def _program(executable: str, environ: Mapping[str, str]) -> str:
+    """`executable` itself, or what it starts where it is a script around the interpreter."""
+    path = os.path.abspath(executable)
+    try:
+        with open(path, "rb") as file:
+            head = file.read(4)
+    except OSError as error:
+        if os.path.islink(path) and not os.path.exists(path):
+            raise _dangling(path) from error
+        raise TargetError(
+            "no-interpreter", f"{path} cannot be read: {error.strerror}", "Name a python with --python."
+        ) from error
+    if head == b"\x7fELF":
+        return path
+    return str(interpreter.ask(path, environ)["executable"])
+
+
+def _dangling(path: str) -> TargetError:
+    return TargetError(
+        "broken-interpreter",
+        f"{path} leads to {os.path.realpath(path)}, which is not there",
+        "Bring that Python back, or make the environment anew.",
+    )
+
+
+def _sites(folders: Iterable[str], lies: layout.Layout) -> tuple[TargetPath, ...]:
+    """The folders of sys.path in which distributions can lie, each once by whatever name comes first."""
+    seen: set[str] = set()
+    sites = []
+    for folder in folders:
+        real = os.path.realpath(folder)
+        if real not in seen and os.path.isdir(real) and (folder not in lies.path or _has_metadata(real)):
+            sites.append(TargetPath(folder))
+        seen.add(real)
+    return tuple(sites)
+
+
+def _has_metadata(folder: str) -> bool:
+    return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+
+
+def _libc(program: str) -> Libc | None:
+    found = elf.read(os.path.realpath(program))
+    name = os.path.basename(found.interpreter or "") if isinstance(found, Elf) else ""
+    if name.startswith("ld-musl"):
+        return Libc.MUSL
+    return Libc.GLIBC if name.startswith(("ld-linux", "ld64", "ld.so")) else None
+
+
+def _markers(lies: layout.Layout) -> Mapping[str, str]:
+    kernel = os.uname()
+    names = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalVM"}
+    return {
+        "implementation_name": lies.implementation,
+        "implementation_version": lies.version,
+        "os_name": "posix",
+        "platform_machine": kernel.machine,
+        "platform_python_implementation": names.get(lies.implementation, lies.implementation),
+        "platform_release": kernel.release,
+        "platform_system": kernel.sysname,
+        "platform_version": kernel.version,
+        "python_full_version": lies.version,
+        "python_version": ".".join(re.split(r"[^\d]", lies.version)[:2]),
+        "sys_platform": sys.platform,
+    }
+
+
+def _pip(folders: Sequence[str], lies: layout.Layout, environ: Mapping[str, str]) -> PipInUse:
+    """The pip that `-m pip` would run there, else safepip's own."""
+    location = _first_pip(folders)
+    version = _pip_version(location or _first_pip(sys.path) or "")
+    if version is None:
+        raise TargetError(
+            "no-pip", "neither the environment nor safepip's own has a pip", "Install pip beside safepip."
+        )
+    cache = environ.get("PYTHONPYCACHEPREFIX")
+    return PipInUse(
+        version,
+        TargetPath(location) if location else None,
+        _backend(lies.version, environ),
+        optimize=_optimize(environ.get("PYTHONOPTIMIZE", "")),
+        pycache_prefix=TargetPath(os.path.abspath(cache)) if cache else None,
+    )
+
+
+def _first_pip(folders: Iterable[str]) -> str | None:
+    return next((folder for folder in folders if _pip_version(folder)), None)
+
+
+def _optimize(told: str) -> str:
+    """The level in a byte code file's name; what is no number counts as 1 (CPython's _Py_get_env_flag)."""
+    level = max(int(told), 0) if told.strip().isdecimal() else int(bool(told))
+    return str(level or "")
+
+
+def _pip_version(folder: str) -> str | None:
+    try:
+        with open(f"{folder}/pip/__init__.py", "rb") as file:
+            found = _VERSION_LINE.search(file.read(1 << 16))
+    except OSError:
+        return None
+    return (
+        found[1].decode(errors="replace") if found and os.path.isfile(f"{folder}/pip/__main__.py") else None
+    )
+
+
+def _backend(version: str, environ: Mapping[str, str]) -> str:
+    """pip's metadata/__init__.py:_should_use_importlib_metadata."""
+    minor = tuple(int(part) for part in re.split(r"[^\d]", version)[:2])
+    told = environ.get("_PIP_USE_IMPORTLIB_METADATA", "").lower()
+    if minor < (3, 14) and told in {"0", "false", "no", "off", "n", "f"}:
+        return "pkg_resources"
+    if told in {"1", "true", "yes", "on", "y", "t"}:
+        return "importlib"
+    return "importlib" if minor >= (3, 11) else "pkg_resources"
