@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from safepip.model.elf import Binding, Elf, Flaw, Loaded, LoaderConfig, Loading, Rule, Step
 from safepip.model.environment import Libc
@@ -18,6 +19,20 @@ from safepip.reasoning import loader
 from safepip.reasoning.loader import Fate, Mapped
 from safepip.world import Kind, Place, World
 
+
+class Found(NamedTuple):
+    """How one search ended, in whatever process it is made: only files and search lists decide it."""
+
+    holders: tuple[Mapped, ...]  # the consumer it was made for, and whose paths counted
+    step: Step | None
+    elf: Elf | None
+    place: Place | None
+    tried: tuple[Step, ...]
+    flaw: Flaw | None
+    crossed: frozenset[TargetPath]
+
+
+Memo = dict[tuple[object, ...], Found]
 _Identity = tuple[int, int]
 
 
@@ -31,8 +46,8 @@ def main_program(world: World, config: LoaderConfig) -> Loading:
     if isinstance(elf, Flaw):
         return Loading(config.main, (), (), flaw=elf)
     main = Mapped(config.main, elf, None)
-    process = _Process(world, config, main, opened=False)
-    process.admit(main, None)
+    process = _Process(world, config, main, {}, opened=False)
+    process.admit(main, None, world.find(config.main))
     _load_interpreter(process, elf)
     for name in config.preload:  # do_preload: a missing one is only a message
         process.resolve(main, name, optional=True)
@@ -40,24 +55,27 @@ def main_program(world: World, config: LoaderConfig) -> Loading:
     return process.loading(config.main)
 
 
-def link(
+def link(  # noqa: PLR0913  two of them are what calls share
     root: TargetPath,
     world: World,
     config: LoaderConfig,
     *,
     main: Loading | None = None,
     fallback: Mapping[str, TargetPath] | None = None,
+    memo: Memo | None = None,
 ) -> Loading:
-    """What dlopen(root) would load. `main`: the value of `main_program` for this world and configuration.
+    """What dlopen(root) would load.
 
-    `fallback` names objects that an earlier import has loaded. They meet a need that no search meets, and
+    Many roots share work: `main` is the value of `main_program` and `memo` a dict of any content that
+    earlier calls left in it, both for this world and configuration only. `fallback` names objects that an earlier import has loaded. They meet a need that no search meets, and
     are not descended into.
     """
     main = main or main_program(world, config)
     program = world.elf(config.main)
     if isinstance(program, Flaw):
         return Loading(root, (), (), flaw=program)
-    process = _Process(world, config, Mapped(config.main, program, None), fallback=fallback or {})
+    searches = memo if memo is not None else {}
+    process = _Process(world, config, Mapped(config.main, program, None), searches, fallback or {})
     process.inherit(main)
     mapped = process.open(root)
     if isinstance(mapped, Flaw):
@@ -71,7 +89,7 @@ def _load_interpreter(process: _Process, program: Elf) -> None:
     path = TargetPath(program.interpreter or "")
     elf = process.world.elf(path) if path else Flaw.MISSING
     if isinstance(elf, Elf):
-        process.admit(Mapped(path, elf, process.main), None)
+        process.admit(Mapped(path, elf, process.main), None, process.world.find(path))
 
 
 @dataclass(slots=True)
@@ -81,6 +99,7 @@ class _Process:
     world: World
     config: LoaderConfig
     main: Mapped
+    memo: Memo
     fallback: Mapping[str, TargetPath] = field(default_factory=dict)
     opened: bool = True  # by dlopen, not at the program's start
     names: dict[str, TargetPath] = field(default_factory=dict)  # under which names an object is loaded
@@ -109,15 +128,15 @@ class _Process:
     def open(self, path: TargetPath) -> Mapped | Flaw:
         """Map what dlopen is given by path."""
         place = self.world.find(path)
-        elf = self._object(path, place)
+        elf = self._usable(path, place)
+        self._cross(place)
         if isinstance(elf, Flaw):
             return elf
         mapped = Mapped(path, elf, None)
-        self.admit(mapped, None)
+        self.admit(mapped, None, place)
         return mapped
 
-    def admit(self, mapped: Mapped, searched: str | None) -> None:
-        place = self.world.find(mapped.path)
+    def admit(self, mapped: Mapped, searched: str | None, place: Place | Flaw) -> None:
         if isinstance(place, Flaw):
             return
         self.identities.setdefault(place.identity, mapped.path)
@@ -147,7 +166,7 @@ class _Process:
 
     def _loaded_already(self, consumer: Mapped, wants: str) -> Binding | None:
         if self.config.libc is Libc.GLIBC:
-            wanted = loader.expand(wants, consumer.origin, self.config)
+            wanted = loader.expand(wants, consumer.origin, self.config) if "$" in wants else wants
             known = self.names.get(wanted)
         elif loader.is_libc_itself(wants, self.config):
             known = TargetPath(self.main.elf.interpreter or self.main.path)
@@ -158,27 +177,42 @@ class _Process:
         return Binding(consumer.path, wants, known, Step(Rule.LOADED, known), ())
 
     def _searched(self, consumer: Mapped, wants: str) -> Binding:
+        holders = loader.holders(consumer, self.main, self.config)
+        key = (wants, consumer.elf.nodeflib, *(_where(holder, wants) for holder in holders))
+        found = self.memo.get(key)
+        if found is None:
+            found = self.memo[key] = self._search(holders, wants)
+        elif found.holders[0] is not consumer:
+            found = _restated(found, holders)
+        self.crossed |= found.crossed
+        if found.step is None or found.elf is None or found.place is None:
+            return self._preloaded(consumer, wants, found.tried, found.flaw)
+        provider = self._take(found.step.path, found.elf, consumer, wants, found.place)
+        return Binding(consumer.path, wants, provider, found.step, found.tried)
+
+    def _search(self, holders: tuple[Mapped, ...], wants: str) -> Found:
         tried: list[Step] = []
+        crossed: set[TargetPath] = set()
         ended: tuple[Rule, TargetPath | None] | None = None  # a list that an error ended
-        flaw: Flaw | None = None
-        for step in loader.search(wants, consumer, self.main, self.config, self.world):
+        for step in loader.search(wants, holders[0], self.main, self.config, self.world):
             if ended == (step.rule, step.stated_by):
                 continue
             place = self.world.find(step.path)
-            elf = self._object(step.path, place)
-            if isinstance(elf, Elf):
-                provider = self._take(step.path, elf, consumer, wants, place)
-                return Binding(consumer.path, wants, provider, step, tuple(tried))
+            elf = self._usable(step.path, place)
+            if isinstance(place, Place):
+                crossed.update((place.real, *place.crossed))
+                if isinstance(elf, Elf):
+                    return Found(holders, step, elf, place, tuple(tried), None, frozenset(crossed))
             tried.append(step)
-            match loader.fate(elf, step, self.config, self.world):
-                case Fate.END_LIST:
-                    ended = (step.rule, step.stated_by)
-                case Fate.END_SEARCH:
-                    flaw = elf
-                    break
-                case Fate.GO_ON:
-                    pass
-        return self._preloaded(consumer, wants, tuple(tried), flaw)
+            if isinstance(elf, Flaw):
+                match loader.fate(elf, step, self.config, self.world):
+                    case Fate.END_LIST:
+                        ended = (step.rule, step.stated_by)
+                    case Fate.END_SEARCH:
+                        return Found(holders, None, None, None, tuple(tried), elf, frozenset(crossed))
+                    case Fate.GO_ON:
+                        pass
+        return Found(holders, None, None, None, tuple(tried), None, frozenset(crossed))
 
     def _preloaded(self, consumer: Mapped, wants: str, tried: tuple[Step, ...], flaw: Flaw | None) -> Binding:
         path = self.fallback.get(wants)
@@ -187,16 +221,14 @@ class _Process:
         self._cross(self.world.find(path))
         return Binding(consumer.path, wants, path, Step(Rule.PRELOADED, path), tried)
 
-    def _take(
-        self, path: TargetPath, elf: Elf, consumer: Mapped, wants: str, place: Place | Flaw
-    ) -> TargetPath:
+    def _take(self, path: TargetPath, elf: Elf, consumer: Mapped, wants: str, place: Place) -> TargetPath:
         """The found file is a loaded object under another name, or a new one."""
-        known = self.identities.get(place.identity) if isinstance(place, Place) else None
+        known = self.identities.get(place.identity)
         if known is not None:
             self._known_by_another_name(known, wants)
             return known
         mapped = Mapped(path, elf, consumer)
-        self.admit(mapped, wants)
+        self.admit(mapped, wants, place)
         self.queue.append(mapped)
         return path
 
@@ -207,14 +239,10 @@ class _Process:
         else:
             self.names.setdefault(known.rpartition("/")[2], known)
 
-    def _object(self, path: TargetPath, place: Place | Flaw) -> Elf | Flaw:
-        """The usable object at `path`, and note on what the answer rests."""
+    def _usable(self, path: TargetPath, place: Place | Flaw) -> Elf | Flaw:
         if isinstance(place, Flaw):
             return place
-        self._cross(place)
-        if place.kind is Kind.FOLDER:
-            return Flaw.FOLDER
-        elf = self.world.elf(path)
+        elf = Flaw.FOLDER if place.kind is Kind.FOLDER else self.world.elf(path)
         if isinstance(elf, Flaw):
             return elf
         return loader.misfit(elf, self.config, opened=self.opened) or elf
@@ -229,3 +257,24 @@ class _Process:
         self.names.setdefault(path, path)
         if self.config.libc is Libc.GLIBC and soname is not None:
             self.names.setdefault(soname, path)
+
+
+def _where(holder: Mapped, wants: str) -> tuple[str, str | None, str | None]:
+    """What of a holder decides a search: two modules of one folder with one RPATH look alike."""
+    elf = holder.elf
+    matters = elf.rpath or elf.runpath or "/" in wants or "$" in wants
+    return (holder.origin if matters else "", elf.runpath, elf.rpath)
+
+
+def _restated(found: Found, holders: tuple[Mapped, ...]) -> Found:
+    """The same search by another consumer: the same places, by the word of other objects."""
+    said_by: dict[TargetPath | None, TargetPath] = {
+        old.path: new.path for old, new in zip(found.holders, holders, strict=True)
+    }
+    tried = tuple(
+        [s._replace(stated_by=said_by[s.stated_by]) if s.stated_by in said_by else s for s in found.tried]
+    )
+    step = found.step
+    if step and step.stated_by in said_by:
+        step = step._replace(stated_by=said_by[step.stated_by])
+    return found._replace(holders=holders, step=step, tried=tried)

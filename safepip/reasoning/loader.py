@@ -93,6 +93,15 @@ def musl(consumer: Mapped, main: Mapped, config: LoaderConfig) -> Iterator[Folde
     yield from (Folder(Rule.DEFAULT, folder) for folder in config.defaults)
 
 
+def holders(consumer: Mapped, main: Mapped, config: LoaderConfig) -> tuple[Mapped, ...]:
+    """The consumer, and whose RPATH or RUNPATH counts for its needs beside its own."""
+    if config.libc is Libc.GLIBC and consumer.elf.runpath is not None:
+        return (consumer,)
+    others = _ancestors(consumer, main)
+    next(others)
+    return (consumer, *(holder for holder in others if holder.elf.rpath or holder.elf.runpath))
+
+
 def fate(flaw: Flaw, step: Step, config: LoaderConfig, world: World) -> Fate:
     """Whether the search goes on after a candidate with `flaw`."""
     if config.libc is Libc.MUSL:  # path_open
