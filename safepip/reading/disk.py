@@ -125,14 +125,14 @@ def _list(folder: TargetPath) -> tuple[Entry, ...]:
 
 def _entry(name: os.DirEntry[str]) -> Entry:
     if name.is_file(follow_symlinks=False):
-        return Entry(name.name, Kind.FILE, folder=False)
+        return Entry(name.name, Kind.FILE, False)
     if not name.is_symlink():
         folder = name.is_dir()
-        return Entry(name.name, Kind.FOLDER if folder else Kind.OTHER, folder=folder)
+        return Entry(name.name, Kind.FOLDER if folder else Kind.OTHER, folder)
     try:
-        return Entry(name.name, Kind.LINK, folder=name.is_dir())
+        return Entry(name.name, Kind.LINK, name.is_dir())
     except OSError:  # a loop: os.walk takes what it cannot ask about for a file
-        return Entry(name.name, Kind.LINK, folder=False)
+        return Entry(name.name, Kind.LINK, False)
 
 
 def _kind(mode: int) -> Kind:

@@ -30,13 +30,13 @@ class Folder:
     def place(self, rows: list[str]) -> tuple[TargetPath, ...]:
         """Rows joined to the folder. Only a head that climbs, or starts in a link, is resolved on the disk."""
         base = f"{self.path.rstrip('/')}/"
-        odd = ("../", "/", *self._links)
-        return tuple(
-            [
-                TargetPath(self._resolved(row) if row.startswith(odd) or "/../" in row else base + row)
-                for row in rows
-            ]
-        )
+        placed = [TargetPath(base + row) for row in rows]
+        links = self._links or "\0"
+        for index in [
+            i for i, row in enumerate(rows) if row[:1] in "./" or "/../" in row or row.startswith(links)
+        ]:
+            placed[index] = TargetPath(self._resolved(rows[index]))
+        return tuple(placed)
 
     def _resolved(self, row: str) -> str:
         head, _, name = os.path.join(self.path, row).rpartition("/")

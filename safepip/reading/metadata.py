@@ -12,7 +12,12 @@ from typing import NamedTuple
 from safepip.model.environment import EntryPoint
 from safepip.model.paths import DistKey
 
-_HEADER = re.compile(r"[!-9;-~]*:")  # email.feedparser.headerRE
+# email.feedparser's headerRE, a field being a line and those that go on with a blank. The first line that is
+# no field ends the head.
+_HEAD = re.compile(r"(?:[!-9;-~]*:.*\n?(?:[ \t].*\n?)*)*")
+_FIELD = re.compile(
+    r"^(Name|Version|Requires-Dist|Provides-Extra):(.*(?:\n[ \t].*)*)", re.IGNORECASE | re.MULTILINE
+)
 
 
 class BrokenEntryPointsError(ValueError):
@@ -34,17 +39,14 @@ def canonical(name: str) -> DistKey:
 
 
 def head(text: str) -> Head:
-    names: list[str] = []
-    versions: list[str] = []
-    requires: list[str] = []
-    extras: list[str] = []
-    wanted = {"name": names, "version": versions, "requires-dist": requires, "provides-extra": extras}
+    fields: dict[str, list[str]] = {}
     for key, value in _fields(text):
-        kept = wanted.get(key.lower())
-        if kept is not None:
-            kept.append(value)
+        fields.setdefault(key.lower(), []).append(value)
     return Head(
-        names[0] if names else None, versions[0] if versions else None, tuple(requires), tuple(extras)
+        next(iter(fields.get("name", ())), None),
+        next(iter(fields.get("version", ())), None),
+        tuple(fields.get("requires-dist", ())),
+        tuple(fields.get("provides-extra", ())),
     )
 
 
@@ -87,30 +89,9 @@ def egg_requirements(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _fields(text: str) -> Iterator[tuple[str, str]]:
-    """Header fields up to the first line that is none; a wrapped value is joined by blanks."""
-    key, value = "", ""
-    for line in _lines(text):
-        if line[:1] in {" ", "\t"}:
-            value = f"{value} {line.strip()}"
-            continue
-        if key:
-            yield key, value
-        key = ""
-        if not _HEADER.match(line):
-            break
-        key, _, value = line.partition(":")
-        value = value.strip(" \t")
-    if key:
-        yield key, value
-
-
-def _lines(text: str) -> Iterator[str]:
-    """The lines of the head, without cutting the long description into lines as well."""
-    start = 0
+    """The fields that count, in their order; a wrapped value is joined by blanks."""
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
-    while start < len(text):
-        end = text.find("\n", start)
-        end = len(text) if end < 0 else end
-        yield text[start:end]
-        start = end + 1
+    found = _HEAD.match(text)
+    for key, value in _FIELD.findall(text, 0, found.end() if found else 0):
+        yield key, " ".join(map(str.strip, value.split("\n"))).strip()

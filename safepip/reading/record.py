@@ -22,11 +22,13 @@ def paths(text: str) -> list[str]:
     lines = text.splitlines()
     _check(lines)
     cells = [row[0] for row in _rows(lines)] if '"' in text else [line.partition(",")[0] for line in lines]
-    if (
-        any(odd in text for odd in ("/.", "//", "\n.", "\n/", "/,", "/\n", "\n,", "/\r", "\n\n"))
-        or text[:1] in './,"'
-    ):
-        return [_folded(cell) if _needs_folding(cell) else cell for cell in cells]
+    odd = [
+        i
+        for i, cell in enumerate(cells)
+        if cell[:1] in "./" or "/." in cell or "//" in cell or cell[-1] == "/"
+    ]
+    for index in odd:
+        cells[index] = _folded(cells[index])
     return cells
 
 
@@ -82,10 +84,6 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
         return list(csv.reader(lines))
     except csv.Error as error:
         raise BrokenRecordError(str(error)) from error
-
-
-def _needs_folding(cell: str) -> bool:
-    return "/." in cell or "//" in cell or cell[:1] in "./" or cell[-1:] == "/"
 
 
 def _folded(cell: str) -> str:

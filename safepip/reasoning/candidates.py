@@ -6,10 +6,11 @@ Source: pip's req/req_uninstall.py, `uninstallation_paths`, `UninstallPathSet.ad
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Edit
-from safepip.model.environment import Distribution, Install, PipInUse, Target
+from safepip.model.environment import Distribution, Install, Target
 from safepip.model.paths import TargetPath
 from safepip.world import Entry, Kind, Place, World
 
@@ -31,16 +32,12 @@ class Candidates(NamedTuple):
 def gather(dist: Distribution, target: Target, world: World) -> Candidates:
     """What pip's list holds when every path has been added."""
     rows = _Adder(target, world)
-    for path in _listed(dist):
-        rows.add(path)
+    rows.add(_listed(dist))
     if dist.install is Install.DIST_INFO:
-        for path in dist.files or ():
-            if path.endswith(".py"):
-                rows.add(f"{path[:-3]}.pyc", compiled=True)
-                rows.add(f"{path[:-3]}.pyo", compiled=True)
+        rows.add(_beside(dist.files or ()), compiled=True)
     scripts = _Adder(target, world)
-    for name in _script_names(dist, world):
-        scripts.add(posixpath.join(_scripts_folder(dist, target, world), name))
+    folder = _scripts_folder(dist, target, world)
+    scripts.add(TargetPath(posixpath.join(folder, name)) for name in _script_names(dist, world))
     edits = _edits(dist)
     kept = tuple(edit for edit in edits if rows.is_permitted(edit.file))
     return Candidates(
@@ -60,41 +57,41 @@ class _Adder:
         self.compiled: set[TargetPath] = set()
         self.refused: set[TargetPath] = set()
         self._world = world
-        self._pip = target.pip
-        self._tag = target.cache_tag
+        self._target = target
         # A test on text, without a separator at its end: /v2 lies in /v for pip.
         self._prefix = world.real(target.prefix) if target.is_venv else ""
-        self._folders: dict[str, tuple[str, dict[str, Entry] | None]] = {}
+        self._folders: dict[str, tuple[str, Mapping[str, Entry] | None]] = {}
 
-    def add(self, path: str, *, compiled: bool = False) -> None:
-        head, _, name = path.rpartition("/")
-        real, names = self._folder(head or "/")
-        found = TargetPath(f"{real}/{name}" if real != "/" else f"/{name}")
-        if not self._exists(found, name, names):
-            return
-        if not self.is_permitted(found):
-            self.refused.add(found)
-        elif compiled:
-            self.compiled.add(found)
-        else:
-            self.kept.add(found)
-        if name.endswith(".py") and name[:-3].strip("."):  # os.path.splitext: `.py` has no suffix
-            self.add(_byte_code(found, self._tag, self._pip), compiled=True)
+    def add(self, paths: Iterable[str], *, compiled: bool = False) -> None:
+        """Folder by folder: each head is resolved and listed once."""
+        by_head: dict[str, list[str]] = {}
+        for path in paths:
+            head, _, name = path.rpartition("/")
+            by_head.setdefault(head, []).append(name)
+        for head, names in by_head.items():
+            folder, there = self._folder(head or "/")
+            found = [TargetPath(f"{folder}/{name}") for name in names if self._exists(folder, name, there)]
+            kept = [path for path in found if path.startswith(self._prefix)]
+            self.refused.update(set(found).difference(kept))
+            (self.compiled if compiled else self.kept).update(kept)
+            modules = [path for path in found if path.endswith(".py") and _has_suffix(path)]
+            if modules:
+                self.add(_byte_code(modules, self._target), compiled=True)
 
     def is_permitted(self, path: TargetPath) -> bool:
         return path.startswith(self._prefix)
 
-    def _folder(self, head: str) -> tuple[str, dict[str, Entry] | None]:
+    def _folder(self, head: str) -> tuple[str, Mapping[str, Entry] | None]:
         """The folder's real path and its names: None where there is no such folder."""
         known = self._folders.get(head)
         if known is None:
             real = self._world.real(TargetPath(head))
             names = {entry.name: entry for entry in self._world.entries(real)}
             exists = bool(names) or isinstance(self._world.find(real), Place)
-            known = self._folders[head] = real, names if exists else None
+            known = self._folders[head] = real.rstrip("/"), names if exists else None
         return known
 
-    def _exists(self, path: TargetPath, name: str, names: dict[str, Entry] | None) -> bool:
+    def _exists(self, folder: str, name: str, names: Mapping[str, Entry] | None) -> bool:
         if names is None:
             return False
         entry = names.get(name)
@@ -102,13 +99,14 @@ class _Adder:
             return True
         if entry is None and names and name not in {"", ".", ".."}:
             return False
-        return isinstance(self._world.find(path), Place)  # a link, or a folder that cannot be listed
+        # a link, or a folder that cannot be listed
+        return isinstance(self._world.find(TargetPath(f"{folder}/{name}")), Place)
 
 
-def _listed(dist: Distribution) -> list[str]:
+def _listed(dist: Distribution) -> Sequence[str]:
     match dist.install:
         case Install.DIST_INFO:
-            return list(dist.files or ())
+            return dist.files or ()
         case Install.EGG_INFO_FOLDER:
             return [dist.info, *_of_egg_info(dist)]
         case Install.EGG:
@@ -119,9 +117,16 @@ def _listed(dist: Distribution) -> list[str]:
             return []
 
 
-def _of_egg_info(dist: Distribution) -> list[str]:
+def _beside(files: Iterable[TargetPath]) -> Iterator[str]:
+    for path in files:
+        if path.endswith(".py"):
+            yield f"{path[:-3]}.pyc"
+            yield f"{path[:-3]}.pyo"
+
+
+def _of_egg_info(dist: Distribution) -> Sequence[str]:
     if dist.files is not None:
-        return list(dist.files)
+        return dist.files
     paths = [posixpath.join(dist.location, name) for name in dist.top_level or ()]
     return [f"{path}{suffix}" for path in paths for suffix in ("", ".py", ".pyc", ".pyo")]
 
@@ -152,13 +157,19 @@ def _scripts_folder(dist: Distribution, target: Target, world: World) -> TargetP
     return target.scripts
 
 
-def _byte_code(path: TargetPath, tag: str, pip: PipInUse) -> str:
-    """importlib.util.cache_from_source in pip's process; pip 26.1, and it alone, takes the folder."""
-    folder, _, name = path.rpartition("/")
-    if pip.release == (26, 1):
-        return f"{folder}/__pycache__"
-    level = f".opt-{pip.optimize}" if pip.optimize else ""
-    cached = f"{name[:-3]}.{tag}{level}.pyc"
-    if pip.pycache_prefix:
-        return f"{pip.pycache_prefix.rstrip('/')}{folder}/{cached}"
-    return f"{folder}/__pycache__/{cached}"
+def _has_suffix(path: TargetPath) -> bool:
+    """os.path.splitext: `.py` by itself is a name without a suffix."""
+    return bool(path.rpartition("/")[2][:-3].strip("."))
+
+
+def _byte_code(modules: Iterable[TargetPath], target: Target) -> Iterator[str]:
+    """importlib.util.cache_from_source in pip's process; pip 26.1, and it alone, takes the whole folder."""
+    takes_folder = target.pip.release == (26, 1)
+    level = f".opt-{target.pip.optimize}" if target.pip.optimize else ""
+    prefix = (target.pip.pycache_prefix or "").rstrip("/")
+    for path in modules:
+        folder, _, name = path.rpartition("/")
+        cache = f"{prefix}{folder}" if prefix else f"{folder}/__pycache__"
+        yield (
+            f"{folder}/__pycache__" if takes_folder else f"{cache}/{name[:-3]}.{target.cache_tag}{level}.pyc"
+        )

@@ -5,11 +5,11 @@ Source: pip's req/req_uninstall.py, `compress_for_rename`, `compact`, `StashedUn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from safepip.model.paths import TargetPath
-from safepip.world import Entry, Kind, World
+from safepip.world import Kind, World
 
 
 class Moved(NamedTuple):
@@ -20,15 +20,16 @@ class Moved(NamedTuple):
 
 def move(candidates: Collection[TargetPath], world: World) -> Moved:
     """Take the candidates away in pip's order, up to one that is its own parent."""
+    remaining, whole = _compressed(candidates, world)
     files: set[TargetPath] = set()
     folders: set[TargetPath] = set()
-    for path in sorted(_compact(_compressed(candidates, world))):
+    for path in sorted(_compact(remaining.union(TargetPath(f"{folder}/") for folder in whole))):
         real = TargetPath(path.rstrip("/"))
         if real.rpartition("/")[2] in {"", ".", ".."}:  # shutil.move: "Cannot move a directory into itself"
             return Moved(frozenset(files), frozenset(folders), path)
-        if world.kind(real) is Kind.FOLDER:
+        if real in whole or world.kind(real) is Kind.FOLDER:
             folders.add(real)
-            files.update(_below(real, world))
+            files.update(whole[real] if real in whole else _below(real, None, world) or ())
         else:
             files.add(real)
     return Moved(frozenset(files), frozenset(folders))
@@ -39,47 +40,39 @@ def topmost(folders: Iterable[TargetPath]) -> list[TargetPath]:
     return sorted(_compact(folders))
 
 
-def _compressed(candidates: Collection[TargetPath], world: World) -> set[TargetPath]:
+def _compressed(
+    candidates: Collection[TargetPath], world: World
+) -> tuple[set[TargetPath], dict[str, list[TargetPath]]]:
+    """What stays on the list by itself, and the folders that go whole with what lies in them."""
     remaining = set(candidates)
-    whole: set[str] = set()
+    whole: dict[str, list[TargetPath]] = {}
     for folder in sorted({path.rpartition("/")[0] for path in candidates}, key=len):
-        if _lies_in(folder, whole):
-            continue
-        files = _files_if_all_in(remaining, folder, world)
-        if files is not None:
-            remaining.difference_update(files)
-            whole.add(folder)
-    return remaining.union(TargetPath(f"{folder}/") for folder in whole)
+        if not _lies_in(folder, whole):
+            below = _below(folder, remaining, world)
+            if below is not None:
+                remaining.difference_update(below)
+                whole[folder] = below
+    return remaining, whole
 
 
-def _files_if_all_in(remaining: Collection[TargetPath], folder: str, world: World) -> list[TargetPath] | None:
-    """The files that os.walk lists below; None at the first that is not in `remaining`."""
-    files = []
-    for here, entry in _walk(folder, world):
-        if not entry.folder:
-            path = TargetPath(f"{here}/{entry.name}")
-            if path not in remaining:
-                return None
-            files.append(path)
-    return files
+def _below(folder: str, known: Collection[TargetPath] | None, world: World) -> list[TargetPath] | None:
+    """All that is no folder below `folder`; None at the first that os.walk calls a file and is not `known`.
 
-
-def _below(folder: TargetPath, world: World) -> Iterator[TargetPath]:
-    """Everything below that is no folder: links to folders too, which os.walk does not call files."""
-    for here, entry in _walk(folder, world):
-        if entry.kind is not Kind.FOLDER:
-            yield TargetPath(f"{here}/{entry.name}")
-
-
-def _walk(folder: str, world: World) -> Iterator[tuple[str, Entry]]:
-    """Each folder's files before its folders, so that a foreign file is met early."""
+    Links to folders are no files for os.walk: nobody asks whether they are known.
+    """
+    found = []
     pending = [folder]
     while pending:
         here = pending.pop()
-        for entry in world.entries(TargetPath(here or "/")):
-            yield here, entry
-            if entry.kind is Kind.FOLDER:
-                pending.append(f"{here}/{entry.name}")
+        for name, kind, is_folder in world.entries(TargetPath(here or "/")):
+            path = TargetPath(f"{here}/{name}")
+            if kind is Kind.FOLDER:
+                pending.append(path)
+            elif is_folder or known is None or path in known:
+                found.append(path)
+            else:
+                return None
+    return found
 
 
 def _compact(paths: Iterable[TargetPath]) -> set[TargetPath]:
