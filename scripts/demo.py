@@ -72,7 +72,9 @@ def main(arguments: list[str]) -> int:
     prepare(environment, story)
     wrong = sum(not attempt(environment, trial) for trial in story.trials)
     wrong += not prove(environment, story)
-    print("\nThe demonstration went as described." if not wrong else f"\n{wrong} steps did not go as described.")
+    print(
+        "\nThe demonstration went as described." if not wrong else f"\n{wrong} steps did not go as described."
+    )
     return 1 if wrong else 0
 
 
@@ -95,7 +97,10 @@ def prepare(environment: Path, story: Story) -> None:
 def attempt(environment: Path, trial: Trial) -> bool:
     """One dry-run of the guard; whether it ended as the trial says."""
     say(f"{trial.title}: safepip uninstall --dry-run {' '.join(trial.names)}")
-    code = run([TOOL / "bin" / "safepip", "--python", environment, "uninstall", "--dry-run", *trial.names], check=False)
+    code = run(
+        [TOOL / "bin" / "safepip", "--python", environment, "uninstall", "--dry-run", *trial.names],
+        check=False,
+    )
     print(f"exit code {code}", flush=True)
     return code == trial.exit_code
 

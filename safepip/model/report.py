@@ -108,6 +108,16 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class Summary:
+    """What pip really did, held against the plan."""
+
+    pip_exit_code: int
+    removed: int  # files of the plan that are gone
+    remaining: tuple[TargetPath, ...]  # planned, and still there
+    unplanned: tuple[TargetPath, ...]  # vanished beside the plan
+
+
+@dataclass(frozen=True, slots=True)
 class Verdict:
     target: Target
     removal: Removal
@@ -123,3 +133,7 @@ class Verdict:
     def decision(self) -> Decision:
         worst = max((finding.severity for finding in self.findings), default=Severity.NOTE)
         return {Severity.REFUSE: Decision.REFUSE, Severity.WARN: Decision.WARN}.get(worst, Decision.ALLOW)
+
+    @property
+    def warned(self) -> bool:
+        return any(finding.severity is Severity.WARN for finding in self.findings)

@@ -120,15 +120,16 @@ def _causes(preloader: TargetPath, before: Survey, after: Survey) -> Iterator[Ne
                 yield need
 
 
-def _plainness(loss: Loss) -> tuple[bool, bool, int, int, str]:
-    """Best first: reached by an import, by the consumer's own distribution, in few steps, from a module near the top."""
-    return (
-        not loss.at_import,
-        ", loaded by " in " ".join(loss.chain),
-        len(loss.chain),
-        loss.need.root.count("/"),
-        loss.need.root,
-    )
+def _plainness(loss: Loss) -> tuple[bool, bool, bool, int, int, str]:
+    """Best first: reached by an import, without another import before it, from the package that the survivor
+    is named after, in few steps, from a module near the top.
+    """
+    named_after = loss.chain[0].removeprefix("import ").partition(".")[
+        0
+    ].lower() == loss.survivor.key.replace("-", "_")
+    preloaded = any(", loaded by " in step for step in loss.chain)
+    root = loss.need.root
+    return (not loss.at_import, preloaded, not named_after, len(loss.chain), root.count("/"), root)
 
 
 def chain_to(loading: Loading, consumer: TargetPath, inventory: Inventory) -> tuple[str, ...]:

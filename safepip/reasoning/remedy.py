@@ -41,8 +41,14 @@ def mend(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
     """What brings back what a removal that was done all the same has broken."""
     broken = [finding for finding in verdict.findings if finding.severity is Severity.REFUSE]
     hurt = {finding.distribution for finding in broken if finding.kind is FindingKind.FILE_LOST}
-    emptied = [dist for dist in inventory.distributions if dist.name in hurt and dist not in verdict.removal.leaving]
-    missed = list(verdict.removal.leaving) if any(finding.kind in NEEDED for finding in broken) and not emptied else []
+    emptied = [
+        dist for dist in inventory.distributions if dist.name in hurt and dist not in verdict.removal.leaving
+    ]
+    missed = (
+        list(verdict.removal.leaving)
+        if any(finding.kind in NEEDED for finding in broken) and not emptied
+        else []
+    )
     return (
         Remedy(
             f"Put back {_names([*emptied, *missed])}",

@@ -6,14 +6,15 @@ import json
 from typing import Any
 
 from safepip.errors import SafepipError
-from safepip.model.report import Finding, Severity, Verdict
+from safepip.model.report import Finding, Severity, Summary, Verdict
 
 SCHEMA = 1
 
 
-def dump(verdict: Verdict, *, files: bool = False) -> str:
-    """The report as one line of JSON text; `files` adds the full list of paths that go."""
-    return json.dumps(_printable(report(verdict, files=files)))
+def dump(verdict: Verdict, *, files: bool = False, outcome: Summary | None = None) -> str:
+    """The report as one line of JSON text; `files` adds the full list of paths that go, `outcome` what pip then did."""
+    done = {"outcome": _outcome(outcome)} if outcome else {}
+    return json.dumps(_printable({**report(verdict, files=files), **done}))
 
 
 def dump_error(error: SafepipError) -> str:
@@ -47,6 +48,15 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         "findings": [_finding(finding) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
+    }
+
+
+def _outcome(outcome: Summary) -> dict[str, Any]:
+    return {
+        "pip_exit_code": outcome.pip_exit_code,
+        "removed": outcome.removed,
+        "remaining": outcome.remaining,
+        "unplanned": outcome.unplanned,
     }
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from safepip.errors import SafepipError
 from safepip.model.elf import Rule, Step
-from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Verdict
+from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 
 BLOCKS = 3  # shown without -v
 REMEDIES = 3
@@ -26,12 +26,15 @@ class Style(NamedTuple):
     verbose: bool = False
 
 
-def show(verdict: Verdict, style: Style) -> str:
-    """The whole report, with a newline at its end."""
+def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
+    """The whole report, with a newline at its end. `chosen`: why it is this environment."""
     blocks = _fold(finding for finding in verdict.findings if finding.severity is not Severity.NOTE)
     notes = [finding for finding in verdict.findings if finding.severity is Severity.NOTE]
     shown = blocks if style.verbose else blocks[:BLOCKS]
-    lines = [*_wrapped(_headline(verdict), "", style), *_wrapped(f"in {_environment(verdict)}", "  ", style)]
+    lines = [
+        *_wrapped(_headline(verdict), "", style),
+        *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
+    ]
     for block in shown:
         lines += ["", *_block(block, verdict, style)]
     if len(blocks) > len(shown):
@@ -40,6 +43,29 @@ def show(verdict: Verdict, style: Style) -> str:
         lines += _wrapped(f"note: {finding.message}", "  ", style)
     lines += _unjudged(verdict, style)
     lines += _remedies(verdict.remedies, style)
+    return "".join(line + "\n" for line in lines)
+
+
+def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:
+    """What pip did otherwise than planned, and loudly what is broken now; nothing where all went as foreseen."""
+    lines: list[str] = []
+    left = len(summary.remaining)
+    if left and summary.removed:
+        lines += _wrapped(
+            f"safepip: pip left {_count(left, 'file')} that {'was' if left == 1 else 'were'} to go: {_some(summary.remaining)}",
+            "",
+            style,
+        )
+    if summary.unplanned:
+        lines += _wrapped(
+            f"safepip: pip also removed {_some(summary.unplanned)}, which was not planned", "", style
+        )
+    if broken is not None:
+        lines += _wrapped(f"safepip: BROKEN NOW: {_some(_losers(broken, Severity.REFUSE))}", "", style)
+        for finding in broken.findings:
+            if finding.severity is Severity.REFUSE:
+                lines += _wrapped(finding.message, "  ", style, f"{finding.kind.value}: ", finding.severity)
+        lines += ["", "To mend it", *_ways(broken.remedies, style)]
     return "".join(line + "\n" for line in lines)
 
 
@@ -141,7 +167,7 @@ def _places(steps: Sequence[Step]) -> str:
     rules = list(dict.fromkeys(step.rule for step in steps if step.rule is not Rule.LOADED))
     if not rules:
         return "the loader has no other place to look"
-    return f"the loader looks in {len(steps)} places ({', '.join(rule.value for rule in rules)}) and finds it in none"
+    return f"the loader looks in {_count(len(steps), 'place')} ({', '.join(rule.value for rule in rules)}) and finds it in none"
 
 
 def _details(block: Sequence[Finding], style: Style) -> list[str]:
@@ -179,11 +205,13 @@ def _unjudged(verdict: Verdict, style: Style) -> list[str]:
 def _remedies(remedies: Sequence[Remedy], style: Style) -> list[str]:
     if not remedies:
         return []
-    lines = ["", "Safe ways"]
-    for number, remedy in enumerate(remedies if style.verbose else remedies[:REMEDIES], 1):
-        lines += _wrapped(f"{number}. {remedy.title}", "  ", style)
-        lines += [printable(f"     {shlex.join(command)}") for command in remedy.commands]
-    return lines
+    return ["", "Safe ways", *_ways(remedies if style.verbose else remedies[:REMEDIES], style)]
+
+
+def _ways(remedies: Sequence[Remedy], style: Style) -> Iterator[str]:
+    for number, remedy in enumerate(remedies, 1):
+        yield from _wrapped(f"{number}. {remedy.title}", "  ", style)
+        yield from (printable(f"     {shlex.join(command)}") for command in remedy.commands)
 
 
 def _chain(consumer: Consumer) -> str:
@@ -199,6 +227,10 @@ def _short(path: str, verdict: Verdict) -> str:
 
 def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def _wrapped(
