@@ -158,7 +158,7 @@ def open_image(handle: int) -> Image | Flaw:
     layout = _LAYOUTS[head[4], head[5]]
     kind, machine, version, _, start, _, _, _, width, count = layout.header.unpack_from(head, 16)
     if version != 1:
-        return Flaw.NOT_ELF
+        return Flaw.WRONG_ORDER if version == 1 << 24 else Flaw.NOT_ELF
     if kind not in (2, 3):
         return Flaw.WRONG_TYPE
     if width != layout.segment.size or count == 0xFFFF:

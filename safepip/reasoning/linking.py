@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from safepip.model.elf import Binding, Elf, Flaw, Loaded, LoaderConfig, Loading, Rule, Step
@@ -46,11 +46,15 @@ def main_program(world: World, config: LoaderConfig) -> Loading:
     if isinstance(elf, Flaw):
         return Loading(config.main, (), (), flaw=elf)
     main = Mapped(config.main, elf, None)
+    alone = Mapped(config.main, replace(elf, rpath=None, runpath=None), None)
     process = _Process(world, config, main, {}, opened=False)
     process.admit(main, None, world.find(config.main))
     _load_interpreter(process, elf)
-    for name in config.preload:  # do_preload: a missing one is only a message
-        process.resolve(main, name, optional=True)
+    if config.libc is Libc.MUSL:
+        process.main = alone  # load_preload searches as nobody's need, do_preload as the program's
+    for name in config.preload:  # a missing one is only a message, or not even that
+        process.resolve(process.main, name, optional=True)
+    process.main = main
     process.load_needs(main)
     return process.loading(config.main)
 

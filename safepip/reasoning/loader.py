@@ -80,7 +80,10 @@ def glibc(consumer: Mapped, main: Mapped, config: LoaderConfig) -> Iterator[Fold
 
 
 def musl(consumer: Mapped, main: Mapped, config: LoaderConfig) -> Iterator[Folder]:
-    """Where musl looks: RPATH and RUNPATH are one, both are inherited, and there is no cache."""
+    """Where musl looks: RPATH and RUNPATH are one, both are inherited, and there is no cache.
+
+    A list is expanded before it is split, so a folder whose own name has a colon is cut in two.
+    """
     for element in _musl_elements(config.library_path):
         yield Folder(Rule.LIBRARY_PATH, _absolute(element, config), None, element)
     for holder in _ancestors(consumer, main):
@@ -88,8 +91,9 @@ def musl(consumer: Mapped, main: Mapped, config: LoaderConfig) -> Iterator[Folde
         written = holder.elf.rpath if holder.elf.runpath is None else holder.elf.runpath
         if written and not _UNKNOWN_TO_MUSL.search(written):  # fixup_rpath: one bad `$` voids the list
             for element in _musl_elements(written):
-                folder = _MUSL_ORIGIN.sub(holder.origin.replace("\\", r"\\"), element)
-                yield Folder(rule, _absolute(folder, config), holder.path, element)
+                expanded = element.replace("${ORIGIN}", holder.origin).replace("$ORIGIN", holder.origin)
+                for folder in _musl_elements(expanded):
+                    yield Folder(rule, _absolute(folder, config), holder.path, element)
     yield from (Folder(Rule.DEFAULT, folder) for folder in config.defaults)
 
 
@@ -122,9 +126,7 @@ def misfit(elf: Elf, config: LoaderConfig, *, opened: bool = True) -> Flaw | Non
     checked = config.libc is Libc.GLIBC  # musl maps whatever it opens
     if checked and elf.abi.bits != config.abi.bits:
         return Flaw.WRONG_CLASS
-    if checked and elf.abi.little_endian != config.abi.little_endian:
-        return Flaw.WRONG_ORDER
-    if checked and elf.abi.machine != config.abi.machine:
+    if checked and elf.abi != config.abi:  # the machine's number in another byte order is another number
         return Flaw.WRONG_MACHINE
     if not elf.dynamic:
         return Flaw.NO_DYNAMIC
@@ -149,7 +151,6 @@ def expand(text: str, origin: str, config: LoaderConfig) -> str:
 
 
 _TOKEN = re.compile(r"\$(?:\{(ORIGIN|LIB|PLATFORM)\}|(ORIGIN|LIB|PLATFORM)(?![A-Za-z0-9_]))")
-_MUSL_ORIGIN = re.compile(r"\$(?:ORIGIN|\{ORIGIN\})")
 _UNKNOWN_TO_MUSL = re.compile(r"\$(?!ORIGIN|\{ORIGIN\})")
 _MUSL_RESERVED = ("libc.", "libpthread.", "librt.", "libm.", "libdl.", "libutil.", "libxnet.")
 _MUSL_GOES_ON = frozenset({Flaw.MISSING, Flaw.NO_ACCESS, Flaw.NOT_A_FOLDER, Flaw.NAME_TOO_LONG})

@@ -23,7 +23,14 @@ class HardLink(NamedTuple):
     path: str
 
 
-Content = Elf | Flaw | bytes | Link | HardLink
+class Broken(NamedTuple):
+    """A file that is no usable object, and what the loader finds wrong."""
+
+    data: bytes
+    flaw: Flaw
+
+
+Content = Elf | Flaw | bytes | Link | HardLink | Broken
 
 
 def lib(
@@ -33,9 +40,19 @@ def lib(
     rpath: str | None = None,
     runpath: str | None = None,
     nodeflib: bool = False,
+    noopen: bool = False,
     abi: Abi = X86_64,
 ) -> Elf:
-    return Elf(abi, 3, soname=soname, needed=tuple(needs), rpath=rpath, runpath=runpath, nodeflib=nodeflib)
+    return Elf(
+        abi,
+        3,
+        soname=soname,
+        needed=tuple(needs),
+        rpath=rpath,
+        runpath=runpath,
+        nodeflib=nodeflib,
+        noopen=noopen,
+    )
 
 
 def program(*, needs: Sequence[str] = (), rpath: str | None = None, runpath: str | None = None) -> Elf:
@@ -148,13 +165,15 @@ class FakeWorld:
 
     def elf(self, path: TargetPath) -> Elf | Flaw:
         content = self._content(path)
-        return Flaw.NOT_ELF if isinstance(content, bytes) else content
+        if isinstance(content, bytes):
+            return Flaw.NOT_ELF
+        return content.flaw if isinstance(content, Broken) else content
 
     def symbols(self, path: TargetPath) -> Symbols | Flaw:
         place = self.find(path)
         return place if isinstance(place, Flaw) else self._symbols.get(place.real, Flaw.NO_DYNAMIC)
 
-    def _content(self, path: TargetPath) -> Elf | Flaw | bytes:
+    def _content(self, path: TargetPath) -> Elf | Flaw | bytes | Broken:
         place = self.find(path)
         if isinstance(place, Flaw):
             return place
