@@ -1,0 +1,104 @@
+"""safepip's own settings: the user's file, then the environment's, which wins where both speak of one thing.
+
+    protected = ["torch"]           # both lists count
+    timeout = 30                    # seconds
+
+    [severity]
+    requirement-lost = "warn"
+
+A word that is not understood ends the command: a guard whose settings were half read guards something else.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping
+from functools import reduce
+from typing import Any
+
+from safepip.errors import SafepipError
+from safepip.model.report import FindingKind, Policy, Severity
+
+_SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
+_LONGEST = 86_400
+_MAY_BE_NOTES = frozenset(
+    {
+        FindingKind.EXTRA_LOST, FindingKind.COMMAND_LOST, FindingKind.FAMILY_SPLIT, FindingKind.PROVIDER_CHANGED,
+        FindingKind.ORDER_RELIANT, FindingKind.DLOPEN_HINT, FindingKind.IN_USE, FindingKind.SHARED_TRIVIAL,
+    }
+)  # fmt: skip
+
+
+def load(environ: Mapping[str, str], prefix: str) -> Policy:
+    """The policy for the environment at `prefix`."""
+    return reduce(_with_file, _files(environ, prefix), Policy())
+
+
+def _files(environ: Mapping[str, str], prefix: str) -> Iterator[str]:
+    home = environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(home):  # the XDG base directory specification has such a value ignored
+        home = os.path.expanduser("~/.config")
+    yield f"{home}/safepip/config.toml"
+    yield f"{prefix}/.safepip/config.toml"
+
+
+def _with_file(policy: Policy, path: str) -> Policy:
+    for key, value in _read(path).items():
+        match key:
+            case "severity":
+                severity = {**policy.severity, **dict(_severities(value, path))}
+                policy = Policy(severity, policy.protected, policy.timeout)
+            case "protected":
+                policy = Policy(policy.severity, policy.protected | _protected(value, path), policy.timeout)
+            case "timeout":
+                policy = Policy(policy.severity, policy.protected, _timeout(value, path))
+            case _:
+                raise _wrong(path, f"there is no setting {key!r}", "severity, protected and timeout")
+    return policy
+
+
+def _read(path: str) -> Mapping[str, Any]:
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise _wrong(path, f"it cannot be read: {error.strerror}", "") from error
+    import tomllib
+
+    try:
+        return tomllib.loads(data.decode())
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _wrong(path, f"it is no TOML: {error}", "") from error
+
+
+def _severities(value: object, path: str) -> Iterator[tuple[FindingKind, Severity]]:
+    kinds = {kind.value: kind for kind in FindingKind}
+    if not isinstance(value, dict):
+        raise _wrong(path, "severity is no table", "a table of kinds")
+    for name, level in value.items():
+        if name not in kinds:
+            raise _wrong(path, f"severity.{name} names no kind of finding", ", ".join(kinds))
+        kind = kinds[name]
+        allowed = [word for word in _SEVERITIES if word != "note" or kind in _MAY_BE_NOTES]
+        if level not in allowed:
+            raise _wrong(path, f"severity.{name} is {level!r}", " or ".join(allowed))
+        yield kind, _SEVERITIES[level]
+
+
+def _protected(value: object, path: str) -> frozenset[str]:
+    if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+        raise _wrong(path, f"protected is {value!r}", "a list of names")
+    return frozenset(re.sub(r"[-_.]+", "-", name).lower() for name in value)
+
+
+def _timeout(value: object, path: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LONGEST:
+        raise _wrong(path, f"timeout is {value!r}", f"seconds, more than 0 and at most {_LONGEST}")
+    return float(value)
+
+
+def _wrong(path: str, what: str, allowed: str) -> SafepipError:
+    return SafepipError("configuration", f"{path}: {what}", f"Allowed: {allowed}." if allowed else "")
