@@ -20,6 +20,7 @@ from safepip.model.environment import Target
 from safepip.model.request import Uninstall
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_MODULE = ("-m", "pip")
 _MOST = 1 << 26  # bytes of a requirement file that come through a pipe
 
 
@@ -27,29 +28,25 @@ def command(target: Target) -> tuple[str, ...]:
     """The words that start a pip which acts on `target`."""
     _refuse_shadow()
     if target.pip.location is not None:
-        return (target.executable, "-m", "pip")
-    return (sys.executable, "-m", "pip", "--python", target.executable)
+        return (target.executable, *_MODULE)
+    return (sys.executable, *_MODULE, "--python", target.executable)
 
 
 def uninstall(request: Uninstall, target: Target, environ: Mapping[str, str]) -> int:
     """Hand `request` to pip on the same standard streams; its exit code, 128 and the signal where one ended it."""
-    words = [*command(target), *request.pip_arguments]
+    words = command(target)
     try:
-        return _run(words, _redirected(target, environ))
+        return _run([*words, *request.pip_arguments], _for_pip(words, environ))
     except OSError as error:
         raise _not_started(words[0], error) from error
 
 
-def exec_pip(arguments: Sequence[str], pip: Target | str, environ: Mapping[str, str]) -> NoReturn:
-    """Become pip: a target's, or the `pip` script at a path."""
-    if isinstance(pip, Target):
-        words, passed = command(pip), _redirected(pip, environ)
-    else:
-        words, passed = (pip,), dict(environ)
+def exec_pip(words: Sequence[str], arguments: Sequence[str], environ: Mapping[str, str]) -> NoReturn:
+    """Become the pip that `words` start: those of `command`, or the path of a `pip` script alone."""
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execve(words[0], [*words, *arguments], passed)  # noqa: S606
+        os.execve(words[0], [*words, *arguments], _for_pip(words, environ))  # noqa: S606
     except OSError as error:
         raise _not_started(words[0], error) from error
 
@@ -110,11 +107,14 @@ def _refuse_shadow() -> None:
         )
 
 
-def _redirected(target: Target, environ: Mapping[str, str]) -> dict[str, str]:
+def _for_pip(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The environment for pip. A target's own pip shall not start another by PIP_PYTHON or its configuration."""
-    if target.pip.location is None:
-        return dict(environ)
-    return {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}  # as pip marks its own child: cli/main_parser.py
+    if tuple(words[1:]) == _MODULE:
+        return {
+            **environ,
+            "_PIP_RUNNING_IN_SUBPROCESS": "1",
+        }  # as pip marks its own child: cli/main_parser.py
+    return dict(environ)
 
 
 def _run(words: Sequence[str], environ: Mapping[str, str]) -> int:
