@@ -2,10 +2,171 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+from safepip import grammar
+from safepip.errors import OutOfTimeError, SafepipError
+from safepip.model.request import PassThrough, ShowHelp, ShowVersion, Uninstall
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from safepip.commands.uninstall import Assessment, Outcome
+    from safepip.render.terminal import Style
 
 
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` ask for; the result is the exit code."""
-    del arguments
-    return 12
+    as_json = "--json" in arguments
+    try:
+        return _answer(arguments)
+    except SafepipError as error:
+        return _fail(error, as_json=as_json)
+    except KeyboardInterrupt:
+        return _fail(
+            SafepipError("interrupted", "interrupted while judging; nothing was touched"), as_json=as_json
+        )
+    except BrokenPipeError:
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # whoever read us has gone: no traceback at the exit
+        return SafepipError.exit_code
+
+
+def _answer(arguments: Sequence[str]) -> int:
+    match grammar.parse(arguments):
+        case ShowVersion():
+            from safepip import __version__
+
+            print(f"safepip {__version__}")
+            return 0
+        case ShowHelp(command):
+            from safepip.render import help_text
+
+            print(help_text.show(command), end="")
+            return 0
+        case Uninstall() as request:
+            return _uninstall(request)
+        case PassThrough() as request:
+            return _pass_through(request)
+
+
+def _pass_through(request: PassThrough) -> NoReturn:
+    from safepip.acting import pip
+    from safepip.commands import target
+
+    pip.exec_pip(pip.command(target.find(request.python).target), request.arguments, os.environ)
+
+
+def _uninstall(request: Uninstall) -> int:
+    from safepip.acting import pip
+    from safepip.commands import target, uninstall
+
+    found = target.find(request.python, isolated=request.isolated)
+    with pip.spool(request) as request_as_read:
+        with _deadline(found.policy.timeout):
+            assessment = uninstall.assess(request_as_read, found, os.environ)
+        code = assessment.stops
+        if code is None:
+            return _carry_out(assessment)
+        _report(assessment)
+        return code
+
+
+def _carry_out(assessment: Assessment) -> int:
+    from safepip.acting import pip
+    from safepip.commands import uninstall
+
+    request, target = assessment.request, assessment.found.target
+    if not request.json:
+        _report(assessment)
+    with _standard_output_kept(for_us=request.json):
+        outcome = uninstall.carry_out(assessment, lambda: pip.uninstall(request, target, os.environ))
+    if request.json:
+        from safepip.render import document
+
+        print(document.dump(assessment.verdict, files=request.files, outcome=outcome.summary), flush=True)
+    _report_outcome(outcome)
+    return outcome.exit_code
+
+
+def _report(assessment: Assessment) -> None:
+    """To standard error where pip's own output follows or would have; JSON and dry-runs to standard output."""
+    from safepip.render import document, terminal
+
+    request, verdict = assessment.request, assessment.verdict
+    if request.json:
+        print(document.dump(verdict, files=request.files), flush=True)
+        return
+    stream = sys.stdout if request.dry_run else sys.stderr
+    style = _style(stream.fileno(), verbose=request.verbose > 0)
+    if not (request.quiet and assessment.stops in {None, 0} and not verdict.warned):
+        stream.write(terminal.show(verdict, style, assessment.found.reason))
+        stream.flush()
+
+
+def _report_outcome(outcome: Outcome) -> None:
+    from safepip.render import terminal
+
+    sys.stderr.write(terminal.show_outcome(outcome.summary, outcome.verdict, _style(2)))
+
+
+def _fail(error: SafepipError, *, as_json: bool) -> int:
+    from safepip.render import document, terminal
+
+    if as_json:
+        print(document.dump_error(error), flush=True)
+    else:
+        sys.stderr.write(terminal.show_error(error, _style(2)))
+    return error.exit_code
+
+
+def _style(stream: int, *, verbose: bool = False) -> Style:
+    import shutil
+
+    from safepip.render.terminal import Style
+
+    terminal = os.isatty(stream)
+    width = min(shutil.get_terminal_size().columns, 120) if terminal else 80
+    return Style(width, colour=terminal and "NO_COLOR" not in os.environ, verbose=verbose)
+
+
+@contextmanager
+def _deadline(seconds: float) -> Iterator[None]:
+    """A guard that hangs is a guard that is taken away."""
+
+    def ring(_: int, __: FrameType | None) -> NoReturn:
+        raise OutOfTimeError(
+            "out-of-time",
+            f"judging took longer than {seconds:g} s; nothing was touched",
+            "Raise `timeout` in the configuration.",
+        )
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def _standard_output_kept(*, for_us: bool) -> Iterator[None]:
+    """With --json standard output is the report's alone: pip speaks on standard error meanwhile."""
+    if not for_us:
+        yield
+        return
+    sys.stdout.flush()
+    kept = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)

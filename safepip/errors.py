@@ -27,3 +27,11 @@ class TargetError(SafepipError):
 
 class OutOfTimeError(SafepipError):
     """Judging took longer than the configured bound."""
+
+
+class RefusedByPipError(SafepipError):
+    """Pip itself ends over an argument or a requirement file before it touches anything."""
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__("refused-by-pip", message)
+        self.exit_code = exit_code

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from safepip.model.elf import Binding, Elf, Flaw, Loading
 from safepip.model.environment import Claim, Distribution
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 
 
 class Standing(IntEnum):
@@ -64,7 +64,7 @@ class SharedFile:
 
     path: TargetPath
     owners: tuple[Distribution, ...]
-    claims: Mapping[str, Claim]  # by the owner's key
+    claims: Mapping[DistKey, Claim]  # by the owner's key
     size: int
     digest: str = ""  # read only where sizes do not tell whose bytes these are
     text: str = ""  # of a small __init__.py: what it does decides whether it matters

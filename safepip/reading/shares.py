@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from safepip.model.change import Removal
 from safepip.model.environment import Claim, Distribution, Inventory
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
 from safepip.reading import record
 
@@ -16,8 +16,11 @@ SMALL = 4096  # bytes; namespace declarations are shorter
 
 def read(removal: Removal, inventory: Inventory) -> tuple[SharedFile, ...]:
     """Each path that goes and has a surviving owner, in the removal's order."""
-    owners = inventory.owners(removal.shared)
-    claims: dict[TargetPath, dict[str, Claim]] = {path: {} for path in owners}
+    owners = {
+        path: tuple(sorted(dists, key=lambda dist: dist.key))
+        for path, dists in inventory.owners(removal.shared).items()
+    }
+    claims: dict[TargetPath, dict[DistKey, Claim]] = {path: {} for path in owners}
     for dist in {dist for dists in owners.values() for dist in dists}:
         mine = [path for path, dists in owners.items() if dist in dists]
         for path, claim in record.claims(dist, mine).items():
@@ -25,7 +28,7 @@ def read(removal: Removal, inventory: Inventory) -> tuple[SharedFile, ...]:
     return tuple(_look(path, owners[path], claims[path]) for path in removal.shared if path in owners)
 
 
-def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[str, Claim]) -> SharedFile:
+def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[DistKey, Claim]) -> SharedFile:
     try:
         size = os.stat(path).st_size
     except OSError:

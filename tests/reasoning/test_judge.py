@@ -12,7 +12,8 @@ from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.report import Decision, FindingKind, Policy, Severity, Verdict
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing
-from safepip.reasoning.judge import DEFAULT_SEVERITY, Evidence, judge
+from safepip.reasoning.findings import DEFAULT_SEVERITY, Evidence
+from safepip.reasoning.judge import judge
 from safepip.reasoning.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
 from support.environments import at, dist, inventory

@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from safepip.model.environment import Claim, Distribution, EntryPoint
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
 from safepip.reasoning.shares import Weight, bytes_of, only_extends_path, weigh
 from safepip.world import Changed
 from support.environments import at, dist, inventory
-from support.fake_world import FakeWorld
+from support.fake_world import Content, FakeWorld
 
 DECLARES = "__path__ = __import__('pkgutil').extend_path(__path__, __name__)\n"
 
@@ -19,7 +19,7 @@ def shared(
     path: str, sizes: dict[str, int], size: int, text: str = "", digests: dict[str, str] | None = None
 ) -> SharedFile:
     owners = tuple(dist(name, [path]) for name in sizes)
-    claims = {name: Claim((digests or {}).get(name, name), size) for name, size in sizes.items()}
+    claims = {DistKey(name): Claim((digests or {}).get(name, name), size) for name, size in sizes.items()}
     return SharedFile(at(path), owners, claims, size, (digests or {}).get("disk", ""), text)
 
 
@@ -29,7 +29,8 @@ def weight(
     stays: tuple[str, ...] = ("ns/other.py",),
     imported: frozenset[str] = frozenset(),
 ) -> Weight:
-    world = FakeWorld({at(file): b"x" for file in stays} | {item.path: b"x"})
+    contents: dict[str, Content] = {at(file): b"x" for file in stays}
+    world = FakeWorld({**contents, item.path: b"x"})
     after = Changed(world, frozenset({item.path}))
     return weigh(item, survivor, inventory(*item.owners), after, imported)
 

@@ -1,0 +1,1 @@
+"""One module a command: where looking, deciding and acting meet."""

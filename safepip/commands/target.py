@@ -1,0 +1,33 @@
+"""Which environment a command acts on, with pip's settings and safepip's own for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+
+from safepip.model.environment import Target
+from safepip.model.report import Policy
+from safepip.model.request import PipSettings
+from safepip.reading import configuration, pip_settings, targets
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The environment, why it is this one, and what is configured for it."""
+
+    target: Target
+    reason: str
+    settings: PipSettings
+    policy: Policy
+
+
+def find(python: str | None, *, isolated: bool = False) -> Found:
+    """The environment that `pip` would have acted on, called as safepip was called."""
+    as_module = getattr(sys.modules.get("__main__"), "__spec__", None) is not None
+    chosen = targets.choose(python, os.environ, sys.argv[0], running_as_module=as_module)
+    target = targets.read_target(chosen.executable, os.environ)
+    settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)
+    if python is None and settings.python is not None:
+        return find(settings.python, isolated=isolated)
+    return Found(target, chosen.reason, settings, configuration.load(os.environ, target.prefix))

@@ -1,0 +1,90 @@
+"""`safepip uninstall`: simulate, judge, and hand over to pip what harms nobody."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from safepip.commands.examine import Case, examine, look_again
+from safepip.commands.target import Found
+from safepip.errors import RefusedByPipError
+from safepip.model.change import Removal
+from safepip.model.paths import TargetPath
+from safepip.model.report import Decision, Summary, Verdict
+from safepip.model.request import Uninstall
+from safepip.reading.requested import requested
+from safepip.reasoning import remedy
+from safepip.reasoning.judge import judge
+
+REFUSED, WARNED, BROKE = 10, 11, 13
+
+
+@dataclass(frozen=True, slots=True)
+class Assessment:
+    """A judged request, and what is needed to carry it out."""
+
+    request: Uninstall
+    found: Found
+    case: Case
+    verdict: Verdict
+
+    @property
+    def stops(self) -> int | None:
+        """The exit code where the guard ends here; None where pip is to go on."""
+        decision = self.verdict.decision
+        if decision is Decision.REFUSE and not self.request.force:
+            return REFUSED
+        if decision is Decision.WARN and self.request.fail_on_warn and not self.request.force:
+            return WARNED
+        return 0 if self.request.dry_run else None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What really happened."""
+
+    exit_code: int
+    summary: Summary
+    verdict: Verdict | None = None  # of the world as it is now, where something broke
+
+
+def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Assessment:
+    """Look and judge; nothing is changed."""
+    files = (*request.requirement_files, *found.settings.requirement_files)
+    wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
+    if wanted.refused is not None:
+        raise RefusedByPipError(wanted.refused.message, wanted.refused.exit_code)
+    case = examine(wanted.keys, found.target, environ)
+    verdict = replace(judge(case.evidence, found.policy), bytes=case.bytes)
+    return Assessment(request, found, case, verdict)
+
+
+def carry_out(assessment: Assessment, run_pip: Callable[[], int]) -> Outcome:
+    """Let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
+    removal = assessment.case.removal
+    beside = _names_beside(removal)
+    exit_code = run_pip()
+    vanished = {path for folder, names in beside.items() for path in _missing(folder, names)}
+    unplanned = tuple(sorted(path for path in vanished if path not in removal.gone))
+    remaining = tuple(path for path in removal.files if os.path.lexists(path))
+    summary = Summary(exit_code, len(removal.files) - len(remaining), remaining, unplanned)
+    now = judge(look_again(assessment.case).evidence, assessment.found.policy)
+    if now.decision is not Decision.REFUSE:
+        return Outcome(exit_code, summary)
+    return Outcome(BROKE, summary, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
+
+
+def _names_beside(removal: Removal) -> dict[str, list[str]]:
+    """What lies in the folders that lose something and stay, the removal's own files included."""
+    inside = tuple(f"{folder}/" for folder in removal.folders)
+    parents = {path.rpartition("/")[0] for path in removal.files if not path.startswith(inside)}
+    parents |= {folder.rpartition("/")[0] for folder in removal.folders}
+    return {folder: os.listdir(folder) for folder in parents if os.path.isdir(folder)}
+
+
+def _missing(folder: str, names: list[str]) -> Iterator[TargetPath]:
+    for name in names:
+        path = TargetPath(f"{folder}/{name}")
+        if not os.path.lexists(path):
+            yield path

@@ -1,0 +1,143 @@
+"""Time safepip beside pip and the tools people use today, in one run on one environment.
+
+    python3 scripts/bench.py ENV [--runs N] [--remove NAME …]
+
+ENV is a virtual environment with pip; it is not changed (pip's own uninstall is timed on copies of hard links).
+Prints a Markdown table: medians, the ratio to pip's, and the largest peak of memory. Timings are figures to read,
+never a test. Run it with the python that safepip is installed in.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+STAGES = """
+import os, sys, time
+start = time.perf_counter()
+from safepip import cli
+from safepip.commands import examine, target
+from safepip.reading import site
+from safepip.reading.disk import Disk
+from safepip.reasoning import removal
+marks = [("imports", time.perf_counter() - start)]
+def stage(name, act):
+    begin = time.perf_counter()
+    result = act()
+    marks.append((name, time.perf_counter() - begin))
+    return result
+found = stage("target", lambda: target.find(sys.argv[1]))
+inventory = stage("metadata and RECORD", lambda: site.take_inventory(found.target))
+stage("plan", lambda: removal.plan(sys.argv[2:], inventory, Disk()))
+stage("all of it, judging and ELF included", lambda: examine.examine(sys.argv[2:], found.target, os.environ))
+for name, seconds in marks:
+    print(f"| {name} | {seconds * 1000:.0f} ms |")
+"""
+
+
+class Figure(NamedTuple):
+    wall: float  # seconds, median
+    memory: int  # MiB, the largest peak
+
+
+def main() -> int:
+    options = read_options()
+    environment = options.environment.resolve()
+    print(f"{environment.name}: {options.runs} runs each, {os.cpu_count()} processors, medians\n")
+    print(
+        "| removal | pip uninstall | safepip --dry-run | ratio | peak memory |\n| --- | --- | --- | --- | --- |"
+    )
+    for name in options.remove:
+        guard, pip = removal_figures(environment, name, options.runs)
+        print(
+            f"| {name} | {pip.wall:.3f} s | {guard.wall:.3f} s | {guard.wall / pip.wall:.2f} | {guard.memory} MiB |",
+            flush=True,
+        )
+    print("\n| command | pip | safepip | more |\n| --- | --- | --- | --- |")
+    pip_list = measured([environment / "bin" / "python", "-m", "pip", "list"], options.runs)
+    ours = measured([*safepip(environment), "list"], options.runs)
+    print(
+        f"| list | {pip_list.wall:.3f} s | {ours.wall:.3f} s | {(ours.wall - pip_list.wall) * 1000:.0f} ms |"
+    )
+    print(f"\nWhere the time of one dry-run goes ({options.remove[0]}):\n\n| stage | time |\n| --- | --- |")
+    subprocess.run([sys.executable, "-c", STAGES, environment, options.remove[0]], check=True, env=quiet())
+    return 0
+
+
+def read_options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("environment", type=Path, metavar="ENV")
+    parser.add_argument("--runs", type=int, default=5, metavar="N")
+    parser.add_argument(
+        "--remove", nargs="+", default=["iniconfig", "numpy", "nvidia-cudnn-cu13"], metavar="NAME"
+    )
+    return parser.parse_args()
+
+
+def removal_figures(environment: Path, name: str, runs: int) -> tuple[Figure, Figure]:
+    """The guard's and pip's for the same removal, in turn, so that both meet the same machine."""
+    copy = environment.with_name(environment.name + ".bench")
+    guards, pips = [], []
+    for run in range(runs + 1):  # the first warms the page cache
+        fresh(environment, copy)
+        guard = once([*safepip(copy), "uninstall", "--dry-run", name])
+        pip = once([copy / "bin" / "python", "-m", "pip", "uninstall", "-y", name])
+        if run:
+            guards.append(guard)
+            pips.append(pip)
+    shutil.rmtree(copy, ignore_errors=True)
+    return summed(guards), summed(pips)
+
+
+def measured(command: list[str | Path], runs: int) -> Figure:
+    once(command)
+    return summed([once(command) for _ in range(runs)])
+
+
+def once(command: list[str | Path]) -> Figure:
+    """One process from start to end; its own peak of memory, as the kernel counts it."""
+    start = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=quiet())
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    return Figure(time.perf_counter() - start, usage.ru_maxrss // 1024)
+
+
+def summed(figures: list[Figure]) -> Figure:
+    return Figure(
+        statistics.median(figure.wall for figure in figures), max(figure.memory for figure in figures)
+    )
+
+
+def fresh(environment: Path, copy: Path) -> None:
+    link: Callable[[str, str], None] = os.link
+    shutil.rmtree(copy, ignore_errors=True)
+    shutil.copytree(environment, copy, symlinks=True, copy_function=link)
+    for path in copy.rglob("*.pth"):  # pip edits these in place
+        own = path.with_suffix(".own")
+        shutil.copy2(path, own)
+        own.replace(path)
+
+
+def safepip(environment: Path) -> list[str | Path]:
+    return [Path(sys.executable).with_name("safepip"), "--python", environment]
+
+
+def quiet() -> dict[str, str]:
+    environ = {**os.environ, "PIP_DISABLE_PIP_VERSION_CHECK": "1"}
+    environ.pop("PYTHONDONTWRITEBYTECODE", None)  # byte code is part of every installation
+    return environ
+
+
+if __name__ == "__main__":
+    sys.exit(main())
