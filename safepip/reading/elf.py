@@ -123,11 +123,13 @@ def _opened(path: str, made: Callable[[int], _T | Flaw]) -> _T | Flaw:
 def _elf(handle: int) -> Elf | Flaw:
     try:
         image = open_image(handle)
-        return image if isinstance(image, Flaw) else _dynamic_section(image)
+        value = image if isinstance(image, Flaw) else _dynamic_section(image)
     except UnusualError as unusual:
         from safepip.reading import elf_library
 
-        return elf_library.read(handle) or unusual.flaw
+        value = elf_library.read(handle) or unusual.flaw
+    nameless = isinstance(value, Elf) and "" in value.needed  # a string table full of zeros
+    return Flaw.DAMAGED if nameless else value
 
 
 def _symbols(handle: int) -> Symbols | Flaw:
@@ -200,13 +202,13 @@ def _segments(rows: Iterable[tuple[int, ...]], bits: int) -> tuple[Segment, ...]
 def dynamic_entries(image: Image) -> list[tuple[int, int]] | None:
     """Tags and values up to DT_NULL; None: no dynamic section."""
     segment = next((s for s in reversed(image.segments) if s.kind == _PT_DYNAMIC), None)
-    if segment is None:
+    if segment is None or not segment.size:
         return None
-    if segment.size and image.offset_of(segment.address) != segment.offset:
+    if image.offset_of(segment.address) != segment.offset:
         raise UnusualError
     entry = _LAYOUTS[image.abi.bits // 32, 1 if image.abi.little_endian else 2].entry
     for most in (2048, _DYNAMIC_MOST):
-        data = image.bytes_at(segment.offset, min(segment.size, most)) if segment.size else b""
+        data = image.bytes_at(segment.offset, min(segment.size, most))
         entries: list[tuple[int, int]] = []
         for row in entry.iter_unpack(data[: len(data) // entry.size * entry.size]):
             if not row[0]:
@@ -223,6 +225,8 @@ def _dynamic_section(image: Image) -> Elf:
     entries = dynamic_entries(image)
     if entries is None:
         return Elf(image.abi, image.type, interpreter=program, dynamic=False)
+    if all(tag != _STRTAB for tag, _ in entries):
+        raise UnusualError
     values = dict(entries)  # of a tag that stands twice, the last counts: elf_get_dynamic_info
     texts = strings(image, values, [value for tag, value in entries if tag in _TEXTS])
     flags = values.get(_FLAGS_1, 0)

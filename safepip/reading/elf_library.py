@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 from safepip.model.elf import Abi, Elf
 
 _ENTRIES_MOST = 4096
-_SECTIONS_MOST = 4096  # pyelftools walks them all for each dynamic segment
+_HEADERS_MOST = 4096  # pyelftools walks every section for each dynamic segment
 _NOOPEN, _NODEFLIB, _PIE = 0x40, 0x800, 0x08000000
 
 
@@ -26,56 +26,59 @@ def _elf(stream: IO[bytes]) -> Elf | None:
     from elftools.elf.elffile import ELFFile
 
     file = ELFFile(stream)
-    if file["e_shnum"] > _SECTIONS_MOST or file["e_phnum"] > _SECTIONS_MOST:
+    if file["e_shnum"] > _HEADERS_MOST or file["e_phnum"] > _HEADERS_MOST:
         return None
-    machine = int.from_bytes(_header(stream, 18, 2), "little" if file.little_endian else "big")
-    kind = int.from_bytes(_header(stream, 16, 2), "little" if file.little_endian else "big")
-    abi = Abi(file.elfclass, file.little_endian, machine)
     segments: list[Any] = list(file.iter_segments())
-    program = next((_text(s.get_interp_name()) for s in segments if s["p_type"] == "PT_INTERP"), None)
+    program = next((_text(stream, s["p_offset"]) for s in segments if s["p_type"] == "PT_INTERP"), None)
     dynamic = next((s for s in reversed(segments) if s["p_type"] == "PT_DYNAMIC"), None)
+    order: Literal["little", "big"] = "little" if file.little_endian else "big"
+    head = os.pread(stream.fileno(), 4, 16)
+    kind, machine = int.from_bytes(head[:2], order), int.from_bytes(head[2:], order)
+    abi = Abi(file.elfclass, file.little_endian, machine)
     if dynamic is None:
         return Elf(abi, kind, interpreter=program, dynamic=False)
-    return _dynamic_section(abi, kind, program, dynamic)
+    return _dynamic_section(stream, Elf(abi, kind, interpreter=program), dynamic)
 
 
-def _dynamic_section(abi: Abi, kind: int, program: str | None, dynamic: Any) -> Elf | None:
-    single: dict[str, Any] = {}
-    several: dict[str, list[str]] = {}
-    for count, tag in enumerate(dynamic.iter_tags()):
-        if count > _ENTRIES_MOST:
+def _dynamic_section(stream: IO[bytes], bare: Elf, dynamic: Any) -> Elf | None:
+    entries = []
+    for tag in dynamic.iter_tags():
+        entries.append((str(tag.entry.d_tag), int(tag.entry.d_val)))
+        if len(entries) > _ENTRIES_MOST:
             return None
-        single[str(tag.entry.d_tag)] = tag
-        for name in ("needed", "filter", "auxiliary"):
-            if tag.entry.d_tag == f"DT_{name.upper()}":
-                text = _text(getattr(tag, name)) if hasattr(tag, name) else _at(dynamic, tag)
-                several.setdefault(name, []).append(text)
-    flags = single["DT_FLAGS_1"].entry.d_val if "DT_FLAGS_1" in single else 0
+    _, strings = dynamic.get_table_offset("DT_STRTAB")
+    if strings is None:
+        return None
+    values = dict(entries)
+    flags = values.get("DT_FLAGS_1", 0)
+
+    def text(tag: str) -> str | None:
+        return _text(stream, strings + values[tag]) if tag in values else None
+
+    def every(tag: str) -> tuple[str, ...]:
+        return tuple(_text(stream, strings + value) for name, value in entries if name == tag)
+
     return Elf(
-        abi,
-        kind,
-        soname=_text(single["DT_SONAME"].soname) if "DT_SONAME" in single else None,
-        interpreter=program,
-        needed=tuple(several.get("needed", ())),
-        rpath=_text(single["DT_RPATH"].rpath) if "DT_RPATH" in single else None,
-        runpath=_text(single["DT_RUNPATH"].runpath) if "DT_RUNPATH" in single else None,
+        bare.abi,
+        bare.type,
+        soname=text("DT_SONAME"),
+        interpreter=bare.interpreter,
+        needed=every("DT_NEEDED"),
+        rpath=text("DT_RPATH"),
+        runpath=text("DT_RUNPATH"),
         nodeflib=bool(flags & _NODEFLIB),
         noopen=bool(flags & _NOOPEN),
         pie=bool(flags & _PIE),
-        filters=tuple(several.get("filter", ())),
-        auxiliaries=tuple(several.get("auxiliary", ())),
+        filters=every("DT_FILTER"),
+        auxiliaries=every("DT_AUXILIARY"),
     )
 
 
-def _at(dynamic: Any, tag: Any) -> str:
-    """A string whose tag pyelftools does not resolve by itself."""
-    return _text(dynamic._stringtable.get_string(tag.entry.d_val))  # noqa: SLF001
+def _text(stream: IO[bytes], offset: int) -> str:
+    """A string as the system decodes file names; pyelftools' own decoding loses what is no UTF-8."""
+    from elftools.common.utils import parse_cstring_from_stream
 
-
-def _text(value: str) -> str:
-    """As the system decodes file names: pyelftools decodes UTF-8 with surrogate escapes."""
-    return os.fsdecode(value.encode("utf-8", "surrogateescape"))
-
-
-def _header(stream: IO[bytes], offset: int, length: int) -> bytes:
-    return os.pread(stream.fileno(), length, offset)
+    text = parse_cstring_from_stream(stream, offset)
+    if text is None:
+        raise ValueError(offset)
+    return os.fsdecode(text)

@@ -28,6 +28,8 @@ class _Tables(NamedTuple):
     strings: bytes
 
     def offset(self, tag: int) -> int:
+        if tag not in self.values:
+            raise UnusualError
         return self.image.offset_of(self.values[tag])
 
     def text(self, offset: int) -> str:

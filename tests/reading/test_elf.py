@@ -1,0 +1,113 @@
+"""One file into one Elf value, whatever machine it is for and whatever has happened to it."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from safepip.model.elf import Abi, Elf, Flaw
+from safepip.reading import elf, elf_library
+from support.elves import write
+from support.fake_world import lib
+
+SEARCHING = lib(
+    "libz.so.1", needs=["liba.so", "libb.so.2"], rpath="$ORIGIN/../z.libs", runpath="/opt:$ORIGIN"
+)
+GOOD = write(SEARCHING)
+
+
+def put(folder: Path, data: bytes) -> str:
+    path = folder / "object.so"
+    path.write_bytes(data)
+    return str(path)
+
+
+@pytest.mark.parametrize("bits", [64, 32])
+@pytest.mark.parametrize("little_endian", [True, False])
+@pytest.mark.parametrize(
+    "value",
+    [
+        SEARCHING,
+        lib(),
+        lib("libnothing.so"),
+        lib(needs=[f"lib{i}.so" for i in range(300)]),
+        lib("", runpath=""),
+        lib("lib\udcff\udcfe.so", needs=["libü.so"]),
+        lib("liblong.so", rpath=":".join(f"/very/long/folder/{i}" for i in range(1500))),
+        replace(lib(nodeflib=True, noopen=True), pie=True),
+        replace(lib(), filters=("libf.so",), auxiliaries=("liba.so", "libb.so")),
+        replace(lib(), type=2),
+    ],
+    ids=lambda value: str(value.soname)[:12] if isinstance(value, Elf) else None,
+)
+def test_what_a_linker_says_is_read_back(
+    tmp_path: Path, value: Elf, bits: int, *, little_endian: bool
+) -> None:
+    value = replace(value, abi=Abi(bits, little_endian, 40))
+    assert value == elf.read(put(tmp_path, write(value)))
+
+
+def test_of_a_tag_that_stands_twice_the_last_counts(tmp_path: Path) -> None:
+    data = GOOD.replace(b"\x0f" + bytes(7), b"\x1d" + bytes(7), 1)  # DT_RPATH becomes a second DT_RUNPATH
+    assert replace(SEARCHING, rpath=None) == elf.read(put(tmp_path, data))
+
+
+@pytest.mark.parametrize(
+    ("flaw", "data"),
+    [
+        (Flaw.TOO_SHORT, b""),
+        (Flaw.TOO_SHORT, b"\x7fELF"),
+        (Flaw.TOO_SHORT, b"GROUP ( libz.so.1 )"),
+        (Flaw.NOT_ELF, b"#!/bin/sh\n" * 20),
+        (Flaw.NOT_ELF, GOOD[:6] + b"\x02" + GOOD[7:]),
+        (Flaw.NOT_ELF, GOOD[:9] + b"\x01" + GOOD[10:]),
+        (Flaw.WRONG_CLASS, GOOD[:4] + b"\x07" + GOOD[5:]),
+        (Flaw.WRONG_ORDER, GOOD[:5] + b"\x02" + GOOD[6:]),
+        (Flaw.WRONG_ABI, GOOD[:7] + b"\x09" + GOOD[8:]),
+        (Flaw.WRONG_TYPE, write(replace(SEARCHING, type=1))),
+        (Flaw.WRONG_TYPE, write(replace(SEARCHING, type=4))),
+        (Flaw.CUT_OFF, GOOD[:100]),
+        (Flaw.CUT_OFF, GOOD[:-1]),
+        (Flaw.DAMAGED, GOOD[:64] + bytes(len(GOOD) - 64)),
+        (Flaw.DAMAGED, GOOD.replace(b"liba.so\0libb.so.2\0", bytes(18))),
+    ],
+)
+def test_a_file_that_is_no_object_says_why(tmp_path: Path, flaw: Flaw, data: bytes) -> None:
+    found = elf.read(put(tmp_path, data))
+    assert flaw == found or (flaw is Flaw.DAMAGED and found == Elf(SEARCHING.abi, 3, dynamic=False))
+
+
+def test_a_missing_file_a_folder_and_a_pipe_are_told_apart_and_none_blocks(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    (tmp_path / "file").write_text("text")
+    os.mkfifo(tmp_path / "pipe")
+    found = {
+        name: elf.read(f"{tmp_path}/{name}")
+        for name in ("gone", "", "pipe", "loop", "file/below", "x" * 300, "nul\0")
+    }
+    assert found == {
+        "gone": Flaw.MISSING,
+        "": Flaw.FOLDER,
+        "pipe": Flaw.NOT_REGULAR,
+        "loop": Flaw.LOOP,
+        "file/below": Flaw.NOT_A_FOLDER,
+        "x" * 300: Flaw.NAME_TOO_LONG,
+        "nul\0": Flaw.MISSING,
+    }
+    assert elf.read("/dev/null") == Flaw.NOT_REGULAR
+
+
+def test_a_string_that_lies_past_the_table_is_read_by_pyelftools(tmp_path: Path) -> None:
+    """The loader does not look at DT_STRSZ either."""
+    size = GOOD.index(b"\x0a" + bytes(7)) + 8
+    short = GOOD[:size] + (1).to_bytes(8, "little") + GOOD[size + 8 :]
+    path = put(tmp_path, short)
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        assert elf_library.read(handle) == SEARCHING
+    finally:
+        os.close(handle)
+    assert elf.read(path) == SEARCHING
