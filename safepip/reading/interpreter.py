@@ -34,6 +34,8 @@ print(repr({
 
 def ask(executable: str, environ: Mapping[str, str]) -> Mapping[str, Any]:
     """What `executable` says of itself. TargetError where it is none of ours to run, or no Python 3."""
+    if not any("py" in os.path.basename(name) for name in (executable, os.path.realpath(executable))):
+        raise _no_python(executable, "a program of that name is not run")
     refuse_foreign(executable)
     command = [executable, "-I", "-S", "-B", "-c", _PROGRAM]
     try:

@@ -69,9 +69,9 @@ def read_layout(executable: str, venv: VenvConfig | None, environ: Mapping[str, 
 
 
 def _from_files(executable: str, venv: VenvConfig | None) -> Layout | None:
-    real = os.path.realpath(executable)
-    minor = _minor_version(real, venv)
-    stdlib = next(_stdlibs(real, venv, minor), None) if minor else None
+    program = _followed(executable)
+    minor = _minor_version(program, venv)
+    stdlib = next(_stdlibs(program, venv, minor), None) if minor else None
     if stdlib is None:
         return None
     base_prefix = os.path.dirname(os.path.dirname(stdlib))
@@ -84,17 +84,26 @@ def _from_files(executable: str, venv: VenvConfig | None) -> Layout | None:
     return Layout("cpython", version, base_prefix, stdlib, start, tag, soabi)
 
 
-def _minor_version(real: str, venv: VenvConfig | None) -> str:
+def _followed(program: str) -> str:
+    """The program itself behind its links. Links among the folders stay: sys.prefix shows them."""
+    for _ in range(40):
+        if not os.path.islink(program):
+            break
+        program = os.path.normpath(os.path.join(os.path.dirname(program), os.readlink(program)))
+    return program
+
+
+def _minor_version(program: str, venv: VenvConfig | None) -> str:
     """`3.12`, by the program's name, else by what made the environment."""
-    named = _PROGRAM_NAME.search(os.path.basename(real))
+    named = _PROGRAM_NAME.search(os.path.basename(program))
     if named:
         return named[1]
     return ".".join(venv.version.split(".")[:2]) if venv else ""
 
 
-def _stdlibs(real: str, venv: VenvConfig | None, minor: str) -> Iterator[str]:
+def _stdlibs(program: str, venv: VenvConfig | None, minor: str) -> Iterator[str]:
     starts = [venv.home] if venv and venv.home.startswith("/") else []
-    for start in (*starts, os.path.dirname(real)):
+    for start in (*starts, os.path.dirname(program)):
         folder = os.path.normpath(start)
         while folder != "/":
             for lib in ("lib", "lib64"):

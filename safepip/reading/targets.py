@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from safepip.errors import TargetError
 from safepip.model.elf import Elf
-from safepip.model.environment import Libc, PipInUse, Target
+from safepip.model.environment import Libc, Target
 from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
-from safepip.reading import elf, interpreter, layout, sys_path
+from safepip.reading import elf, interpreter, layout, pip_in_use, sys_path
 
 _EXEC_LINE = re.compile(rb"""^'''exec' (.+) "\$0" "\$@"$""")  # of distlib, pip, uv and conda for long paths
 _BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable environments
-_VERSION_LINE = re.compile(rb"""^__version__ = ["']([^"']+)["']""", re.MULTILINE)
 
 
 def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, running_as_module: bool) -> Chosen:
@@ -136,6 +135,8 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
     program = _program(executable, environ)
     venv = layout.read_venv(program)
     lies = layout.read_layout(program, venv, environ)
+    if venv:
+        _refuse_outdated(venv, lies)
     path = sys_path.make(lies, venv, environ)
     prefix = venv.prefix if venv else lies.base_prefix
     sites = _sites(path.folders, lies)
@@ -154,11 +155,28 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
         soabi=lies.soabi,
         libc=_libc(program),
         markers=_markers(lies),
-        pip=_pip(path.folders, lies, environ),
+        pip=pip_in_use.find(path.folders, lies, environ),
         user_site=TargetPath(path.user_site) if path.user_site else None,
         user_scripts=TargetPath(f"{path.user_base}/bin") if path.user_site else None,
         externally_managed=venv is None and os.path.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
     )
+
+
+def _refuse_outdated(venv: layout.VenvConfig, lies: layout.Layout) -> None:
+    """An interpreter that was replaced by its successor sees nothing of what the environment holds."""
+    made = ".".join(venv.version.split(".")[:2])
+    now = os.path.basename(lies.stdlib)
+    if (
+        made
+        and made != ".".join(lies.version.split(".")[:2])
+        and os.path.isdir(f"{venv.prefix}/lib/python{made}")
+        and not os.path.isdir(f"{venv.prefix}/lib/{now}")
+    ):
+        raise TargetError(
+            "outdated-environment",
+            f"{venv.prefix} was made for Python {made}, and its interpreter is {lies.version} by now",
+            "Make the environment anew.",
+        )
 
 
 def _program(executable: str, environ: Mapping[str, str]) -> str:
@@ -199,7 +217,10 @@ def _sites(folders: Iterable[str], lies: layout.Layout) -> tuple[TargetPath, ...
 
 
 def _has_metadata(folder: str) -> bool:
-    return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+    try:
+        return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+    except OSError:
+        return False
 
 
 def _libc(program: str) -> Libc | None:
@@ -226,53 +247,3 @@ def _markers(lies: layout.Layout) -> Mapping[str, str]:
         "python_version": ".".join(re.split(r"[^\d]", lies.version)[:2]),
         "sys_platform": sys.platform,
     }
-
-
-def _pip(folders: Sequence[str], lies: layout.Layout, environ: Mapping[str, str]) -> PipInUse:
-    """The pip that `-m pip` would run there, else safepip's own."""
-    location = _first_pip(folders)
-    version = _pip_version(location or _first_pip(sys.path) or "")
-    if version is None:
-        raise TargetError(
-            "no-pip", "neither the environment nor safepip's own has a pip", "Install pip beside safepip."
-        )
-    cache = environ.get("PYTHONPYCACHEPREFIX")
-    return PipInUse(
-        version,
-        TargetPath(location) if location else None,
-        _backend(lies.version, environ),
-        optimize=_optimize(environ.get("PYTHONOPTIMIZE", "")),
-        pycache_prefix=TargetPath(os.path.abspath(cache)) if cache else None,
-    )
-
-
-def _first_pip(folders: Iterable[str]) -> str | None:
-    return next((folder for folder in folders if _pip_version(folder)), None)
-
-
-def _optimize(told: str) -> str:
-    """The level in a byte code file's name; what is no number counts as 1 (CPython's _Py_get_env_flag)."""
-    level = max(int(told), 0) if told.strip().isdecimal() else int(bool(told))
-    return str(level or "")
-
-
-def _pip_version(folder: str) -> str | None:
-    try:
-        with open(f"{folder}/pip/__init__.py", "rb") as file:
-            found = _VERSION_LINE.search(file.read(1 << 16))
-    except OSError:
-        return None
-    return (
-        found[1].decode(errors="replace") if found and os.path.isfile(f"{folder}/pip/__main__.py") else None
-    )
-
-
-def _backend(version: str, environ: Mapping[str, str]) -> str:
-    """pip's metadata/__init__.py:_should_use_importlib_metadata."""
-    minor = tuple(int(part) for part in re.split(r"[^\d]", version)[:2])
-    told = environ.get("_PIP_USE_IMPORTLIB_METADATA", "").lower()
-    if minor < (3, 14) and told in {"0", "false", "no", "off", "n", "f"}:
-        return "pkg_resources"
-    if told in {"1", "true", "yes", "on", "y", "t"}:
-        return "importlib"
-    return "importlib" if minor >= (3, 11) else "pkg_resources"
