@@ -182,3 +182,30 @@ def run(
         check=False,
     )
     return done.stdout + done.stderr
+
+
+def compile_lib(
+    path: Path,
+    source: str,
+    *,
+    versions: str = "",
+    needs: Sequence[Path] = (),
+    flags: Sequence[str] = (),
+) -> Path:
+    """A shared object from C, its file name as SONAME; `versions` is a linker's version script."""
+    if not shutil.which("cc"):
+        pytest.skip("needs a C compiler")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    code = path.with_suffix(".c")
+    code.write_text(source)
+    extra = list(flags)
+    if versions:
+        path.with_suffix(".map").write_text(versions)
+        extra.append(f"-Wl,--version-script={path.with_suffix('.map')}")
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-o", str(path), str(code), f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed",
+         *extra, *(str(need) for need in needs)],
+        check=True,
+        capture_output=True,
+    )  # fmt: skip
+    return path
