@@ -85,7 +85,18 @@ class Changed:
         return self._base.kind(path)
 
     def real(self, path: TargetPath) -> TargetPath:
-        return self._base.real(path)
+        place = self._base.find(path)
+        if not isinstance(place, Flaw) and not any(self._is_gone(link) for link in place.crossed):
+            return place.real
+        real = ""
+        for part in path.split("/"):
+            if part == "..":
+                real = real.rpartition("/")[0]
+            elif part not in {"", "."}:
+                here = TargetPath(f"{real}/{part}")
+                followed = self._base.kind(here) is Kind.LINK and not self._is_gone(here)
+                real = self._base.real(here).rstrip("/") if followed else here
+        return TargetPath(real or "/")
 
     def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
         place = self.find(folder)

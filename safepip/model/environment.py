@@ -127,6 +127,7 @@ class Distribution:
     top_level: tuple[str, ...] | None = (
         None  # top_level.txt without namespace packages; egg-info folders only
     )
+    as_written: tuple[TargetPath, ...] | None = None  # `files` unresolved, where a row leads through a link
     egg_link: TargetPath | None = None  # the file in the site that points to `location`
 
     def __hash__(self) -> int:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Target
 from safepip.model.paths import TargetPath
 from safepip.reading import metadata, record
 
 
+class Listed(NamedTuple):
+    """What RECORD lists, or what stands in its place."""
+
+    files: tuple[TargetPath, ...] | None = None
+    as_written: tuple[TargetPath, ...] | None = None
+
+
 class Folder:
-    """One folder of sys.path: its names in the order of os.listdir, and where its rows lead."""
+    """One folder of sys.path, or a zip file: its names in the order of os.listdir, and where its rows lead."""
 
     def __init__(self, path: TargetPath) -> None:
         self.given = path
@@ -19,31 +28,53 @@ class Folder:
         self.names: tuple[str, ...] = ()
         self._links: tuple[str, ...] = ()
         self._heads: dict[str, str] = {}
+        self._packed: Mapping[str, bytes] | None = None
         try:
             with os.scandir(self.path) as entries:
                 found = list(entries)
+        except NotADirectoryError:
+            self._packed = _unpacked(self.path)
+            self.names = tuple(dict.fromkeys(name.partition("/")[0] for name in self._packed))
+            return
         except (OSError, ValueError):
             return
         self.names = tuple([entry.name for entry in found])
         self._links = tuple([f"{entry.name}/" for entry in found if entry.is_symlink()])
 
-    def place(self, rows: list[str]) -> tuple[TargetPath, ...]:
+    def read(self, path: str) -> bytes | None:
+        """The file at `path` below the folder, None where there is none.
+
+        A folder, or no permission to read, is an error.
+        """
+        if self._packed is not None:
+            return self._packed.get(path.removeprefix(f"{self.path}/"))
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a fifo must not hold us up
+            with open(handle, "rb", buffering=0) as stream:
+                return stream.readall()
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+
+    def place(self, rows: list[str]) -> Listed:
         """Rows joined to the folder. Only a head that climbs, or starts in a link, is resolved on the disk."""
         base = f"{self.path.rstrip('/')}/"
         placed = [TargetPath(base + row) for row in rows]
         links = self._links or "\0"
-        for index in [
-            i for i, row in enumerate(rows) if row[:1] in "./" or "/../" in row or row.startswith(links)
-        ]:
-            placed[index] = TargetPath(self._resolved(rows[index]))
-        return tuple(placed)
+        odd = [i for i, row in enumerate(rows) if row[:1] in "./" or "/../" in row or row.startswith(links)]
+        written = [TargetPath(os.path.join(self.path, rows[index])) for index in odd]
+        for index, path in zip(odd, written, strict=True):
+            placed[index] = self._resolved(path)
+        if all(os.path.normpath(path) == placed[index] for index, path in zip(odd, written, strict=True)):
+            return Listed(tuple(placed))
+        by_index = dict(zip(odd, written, strict=True))
+        return Listed(tuple(placed), tuple(by_index.get(index, path) for index, path in enumerate(placed)))
 
-    def _resolved(self, row: str) -> str:
-        head, _, name = os.path.join(self.path, row).rpartition("/")
+    def _resolved(self, path: TargetPath) -> TargetPath:
+        head, _, name = path.rpartition("/")
         real = self._heads.get(head)
         if real is None:
             real = self._heads[head] = os.path.realpath(head or "/")
-        return f"{real.rstrip('/')}/{name}"
+        return TargetPath(f"{real.rstrip('/')}/{name}")
 
 
 def read_distribution(
@@ -52,9 +83,10 @@ def read_distribution(
     """The distribution whose metadata lies in `folder` under `name`."""
     info = TargetPath(f"{folder.path}/{name}")
     faults: list[Fault] = []
-    head = _head(info, faults)
+    head = _head(folder, info, faults)
     known_as, version = _name_of_folder(name, target)
     known_as = known_as or head.name or name.partition("-")[0]
+    listed = _listed(folder, info, target, faults)
     install = Install.EGG_LINK if egg_link else _install(folder, info, head.name or known_as)
     dist = Distribution(
         key=metadata.canonical(known_as),
@@ -63,13 +95,14 @@ def read_distribution(
         location=folder.given if egg_link else folder.path,  # the line in easy-install.pth is text
         info=info,
         install=install,
-        files=_files(folder, info, target, faults),
+        files=listed.files,
+        as_written=listed.as_written,
         requires=head.requires,
         extras=head.extras,
-        entry_points=_entry_points(info, faults),
-        installer=_first_line(_read(info, "INSTALLER")),
+        entry_points=_entry_points(folder, info, faults),
+        installer=_first_line(_read(folder, info, "INSTALLER")),
         requested=os.path.lexists(f"{info}/REQUESTED"),
-        top_level=_top_level(info) if install is Install.EGG_INFO_FOLDER else None,
+        top_level=_top_level(folder, info) if install is Install.EGG_INFO_FOLDER else None,
         egg_link=egg_link,
     )
     if not faults:
@@ -107,9 +140,11 @@ def _install(folder: Folder, info: TargetPath, raw_name: str) -> Install:
     return Install.DIST_INFO if is_folder and info.endswith(".dist-info") else Install.OTHER
 
 
-def _head(info: TargetPath, faults: list[Fault]) -> metadata.Head:
+def _head(folder: Folder, info: TargetPath, faults: list[Fault]) -> metadata.Head:
     """importlib.metadata's `Distribution.metadata`; an egg-info file is its own metadata."""
-    data = _read(info, "METADATA") or _read(info, "PKG-INFO") or _read(info, "") or b""
+    data = (
+        _read(folder, info, "METADATA") or _read(folder, info, "PKG-INFO") or _read(folder, info, "") or b""
+    )
     try:
         head = metadata.head(data.decode())
     except UnicodeDecodeError:
@@ -120,46 +155,47 @@ def _head(info: TargetPath, faults: list[Fault]) -> metadata.Head:
     if head.version is None:
         faults.append(Fault.METADATA_WITHOUT_VERSION)
     if not head.requires and not info.endswith(".dist-info"):
-        text = (_read(info, "requires.txt") or b"").decode(errors="surrogateescape")
+        text = (_read(folder, info, "requires.txt") or b"").decode(errors="surrogateescape")
         requires, extras = metadata.egg_requirements(text)
         head = head._replace(requires=requires, extras=head.extras or extras)
     return head
 
 
-def _files(
-    folder: Folder, info: TargetPath, target: Target, faults: list[Fault]
-) -> tuple[TargetPath, ...] | None:
-    """Pip's metadata/base.py, `iter_declared_entries`: RECORD, else installed-files.txt, else None."""
+def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault]) -> Listed:
+    """pip's metadata/base.py, `iter_declared_entries`: RECORD, else installed-files.txt, else None."""
     try:
-        data = _bytes(f"{info}/RECORD")
+        data = folder.read(f"{info}/RECORD")
     except OSError:
         faults.append(Fault.RECORD_UNREADABLE)
         data = None
     if data is None:
-        listed = _read(info, "installed-files.txt")
+        listed = _read(folder, info, "installed-files.txt")
         if listed is None:
-            return None
+            return Listed()
         return folder.place(record.installed_files(listed.decode(errors="surrogateescape"), info))
     try:
         text = data.decode()
     except UnicodeDecodeError:
         faults.append(Fault.RECORD_UNDECODABLE)
-        return None
+        return Listed()
     try:
         return folder.place(_rows(text, target))
     except ValueError:
         faults.append(Fault.RECORD_BROKEN)
-        return None
+        return Listed()
 
 
 def _rows(text: str, target: Target) -> list[str]:
     if "\0" in text and target.python < (3, 11):  # its csv module refuses it
         raise record.BrokenRecordError("line contains NUL")
-    return record.paths(text)
+    rows = record.paths(text)
+    if "\0" in text and any("\0" in row.rpartition("/")[0] for row in rows):
+        raise record.BrokenRecordError("embedded null byte")  # os.path.realpath in `UninstallPathSet.add`
+    return rows
 
 
-def _entry_points(info: TargetPath, faults: list[Fault]) -> tuple[EntryPoint, ...]:
-    data = _read(info, "entry_points.txt")
+def _entry_points(folder: Folder, info: TargetPath, faults: list[Fault]) -> tuple[EntryPoint, ...]:
+    data = _read(folder, info, "entry_points.txt")
     try:
         return metadata.entry_points(data.decode()) if data else ()
     except UnicodeDecodeError:
@@ -169,11 +205,13 @@ def _entry_points(info: TargetPath, faults: list[Fault]) -> tuple[EntryPoint, ..
     return ()
 
 
-def _top_level(info: TargetPath) -> tuple[str, ...] | None:
-    names = _read(info, "top_level.txt")
+def _top_level(folder: Folder, info: TargetPath) -> tuple[str, ...] | None:
+    names = _read(folder, info, "top_level.txt")
     if names is None:
         return None
-    spaces = (_read(info, "namespace_packages.txt") or b"").decode(errors="surrogateescape").splitlines()
+    spaces = (
+        (_read(folder, info, "namespace_packages.txt") or b"").decode(errors="surrogateescape").splitlines()
+    )
     return tuple(
         name for name in names.decode(errors="surrogateescape").splitlines() if name and name not in spaces
     )
@@ -184,18 +222,22 @@ def _first_line(data: bytes | None) -> str:
     return next((line for line in lines if line), "")
 
 
-def _read(info: TargetPath, name: str) -> bytes | None:
+def _read(folder: Folder, info: TargetPath, name: str) -> bytes | None:
     try:
-        return _bytes(f"{info}/{name}" if name else info)
+        return folder.read(f"{info}/{name}" if name else info)
     except OSError:
         return None
 
 
-def _bytes(path: str) -> bytes | None:
-    """None where there is nothing; a folder, or no permission to read, is an error."""
+def _unpacked(path: TargetPath) -> Mapping[str, bytes]:
+    """The metadata that lies in a zip file; wheels on sys.path are passed over, as by pip."""
+    import zipfile
+
+    if path.endswith(".whl"):
+        return {}
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a fifo must not hold us up
-        with open(handle, "rb", buffering=0) as stream:
-            return stream.readall()
-    except (FileNotFoundError, NotADirectoryError):
-        return None
+        with zipfile.ZipFile(path) as bundle:
+            names = [name for name in bundle.namelist() if "-info/" in name.lower()]
+            return {name: bundle.read(name) for name in names if not name.endswith("/")}
+    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError):
+        return {}

@@ -34,7 +34,7 @@ def gather(dist: Distribution, target: Target, world: World) -> Candidates:
     rows = _Adder(target, world)
     rows.add(_listed(dist))
     if dist.install is Install.DIST_INFO:
-        rows.add(_beside(dist.files or ()), compiled=True)
+        rows.add(_beside(_listed(dist)), compiled=True)
     scripts = _Adder(target, world)
     folder = _scripts_folder(dist, target, world)
     scripts.add(TargetPath(posixpath.join(folder, name)) for name in _script_names(dist, world))
@@ -106,7 +106,7 @@ class _Adder:
 def _listed(dist: Distribution) -> Sequence[str]:
     match dist.install:
         case Install.DIST_INFO:
-            return dist.files or ()
+            return dist.as_written or dist.files or ()
         case Install.EGG_INFO_FOLDER:
             return [dist.info, *_of_egg_info(dist)]
         case Install.EGG:
@@ -117,7 +117,7 @@ def _listed(dist: Distribution) -> Sequence[str]:
             return []
 
 
-def _beside(files: Iterable[TargetPath]) -> Iterator[str]:
+def _beside(files: Iterable[str]) -> Iterator[str]:
     for path in files:
         if path.endswith(".py"):
             yield f"{path[:-3]}.pyc"
@@ -126,7 +126,7 @@ def _beside(files: Iterable[TargetPath]) -> Iterator[str]:
 
 def _of_egg_info(dist: Distribution) -> Sequence[str]:
     if dist.files is not None:
-        return dist.files
+        return dist.as_written or dist.files
     paths = [posixpath.join(dist.location, name) for name in dist.top_level or ()]
     return [f"{path}{suffix}" for path in paths for suffix in ("", ".py", ".pyc", ".pyo")]
 

@@ -7,6 +7,7 @@ taken one after the other, each on the disk that the one before has left.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from safepip.model.change import Halt, Removal, Skip
@@ -15,7 +16,7 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning import folders
 from safepip.reasoning.candidates import Candidates, gather
 from safepip.reasoning.reaches import Taken, reaches, shared
-from safepip.world import Changed, Place, World
+from safepip.world import Changed, Kind, Place, World
 
 
 class _Done(NamedTuple):
@@ -94,13 +95,15 @@ def _uninstall(key: DistKey, inventory: Inventory, world: World) -> _Done | Skip
 def _find(key: DistKey, inventory: Inventory, world: World) -> Distribution | None:
     """The first along sys.path whose metadata is still there."""
     for dist in inventory.distributions:
-        if (
-            dist.key == key
-            and world.kind(dist.info)
-            and not (dist.egg_link and not world.kind(dist.egg_link))
+        if dist.key == key and all(
+            _is_there(path, dist, world) for path in (dist.info, dist.egg_link) if path
         ):
             return dist
     return None
+
+
+def _is_there(path: TargetPath, dist: Distribution, world: World) -> bool:
+    return bool(world.kind(path)) or world.kind(dist.location) is Kind.FILE  # packed in a zip file
 
 
 def _before_looking(dist: Distribution, target: Target, world: World) -> Skip | Halt | None:
@@ -144,8 +147,6 @@ def _has_record(dist: Distribution, world: World) -> bool:
 
 def _as_left(dist: Distribution, world: World) -> Distribution:
     """`dist` without the entry points of a file that an earlier name has taken away."""
-    from dataclasses import replace
-
     if dist.entry_points and not _exists(TargetPath(f"{dist.info}/entry_points.txt"), world):
         return replace(dist, entry_points=())
     return dist
