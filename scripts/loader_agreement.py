@@ -2,7 +2,8 @@
 
     scripts/loader_agreement.py ENV…
 
-An ENV is a prefix with bin/python3, or PYTHON:FOLDER:… for an interpreter whose packages lie elsewhere.
+An ENV is a prefix with bin/python3, or PYTHON:FOLDER:… for an interpreter whose packages lie elsewhere, or
+musl:FOLDER:… for unpacked musllinux wheels, which a small program of musl's opens in an interpreter's place.
 Each object is opened in a process of its own, forked from the target's interpreter as it is before any
 import, and the loader's link map is read there. An object that the loader refuses (a missing library, an
 undefined symbol) is asked about a second time by LD_TRACE_LOADED_OBJECTS with the object preloaded. Exit
@@ -68,7 +69,7 @@ static void probe(const char *path) {
   for (m = last->l_next; m; m = m->l_next) needs(m);
 }
 
-void *PyInit_loader_probe(void) {
+int main(void) {
   char path[8192];
   out = fdopen(dup(1), "w");
   dup2(2, 1);
@@ -87,6 +88,8 @@ void *PyInit_loader_probe(void) {
   }
   _exit(0);
 }
+
+void *PyInit_loader_probe(void) { main(); return 0; }
 """
 
 
@@ -143,14 +146,18 @@ def environment_of(argument: str) -> Environment:
 
 
 def compare(environment: Environment) -> list[Outcome]:
-    target = target_of(environment.python)
-    config = ldconfig.load(target, os.environ)
-    assert config, "the interpreter has no loader"
-    world = Disk()
-    program = linking.main_program(world, config)
     paths = [path for folder in environment.folders for path in objects_below(folder)]
     with tempfile.TemporaryDirectory() as folder:
-        build_probe(folder, config)
+        if environment.python == "musl":
+            environment = environment._replace(python=f"{folder}/loader_probe")
+            build_probe(folder, "musl-gcc", environment.python)
+        target = target_of(environment.python)
+        config = ldconfig.load(target, os.environ)
+        assert config, "the interpreter has no loader"
+        world = Disk()
+        program = linking.main_program(world, config)
+        compiler = "musl-gcc" if config.libc is Libc.MUSL else "cc"
+        build_probe(folder, compiler, f"{folder}/loader_probe.so", "-shared", "-fPIC")
         parts = (paths[0::2], paths[1::2])
         with ThreadPoolExecutor(2) as pool:
             answers = [
@@ -158,10 +165,9 @@ def compare(environment: Environment) -> list[Outcome]:
                 for part in pool.map(lambda p: list(ask(environment.python, folder, p)), parts)
                 for a in part
             ]
-            refused = [a for a in answers if a.error and config.libc is Libc.GLIBC]
-            for answer, traced in zip(
-                refused, pool.map(lambda a: trace(environment.python, a.path), refused), strict=True
-            ):
+            refused = [a for a in answers if a.error]
+            traces = pool.map(lambda a: trace(environment.python, config, a.path), refused)
+            for answer, traced in zip(refused, traces, strict=True):
                 answer.traced = traced
     assert [a.path for a in answers] == [*parts[0], *parts[1]], "the probe lost objects"
     return [held_against(a, linking.link(TargetPath(a.path), world, config, main=program)) for a in answers]
@@ -207,21 +213,18 @@ def is_elf(path: str) -> bool:
         return file.read(4) == b"\x7fELF"
 
 
-def build_probe(folder: str, config: LoaderConfig) -> None:
-    compiler = "musl-gcc" if config.libc is Libc.MUSL else "cc"
+def build_probe(folder: str, compiler: str, built: str, *flags: str) -> None:
     source = Path(folder, "loader_probe.c")
     source.write_text(PROBE)
-    built = Path(folder, "loader_probe.so")
-    subprocess.run(
-        [compiler, "-shared", "-fPIC", "-w", "-O1", "-o", built, source, "-ldl"], check=True, text=True
-    )
+    subprocess.run([compiler, *flags, "-w", "-O1", "-o", built, str(source), "-ldl"], check=True)
 
 
 def ask(python: str, folder: str, paths: Sequence[str]) -> Iterator[Answer]:
     """Open each of `paths` in a fork of the interpreter, and tell what its loader did."""
     code = f"import sys; sys.path.insert(0, {folder!r}); import loader_probe"
+    own_program = python == f"{folder}/loader_probe"
     done = subprocess.run(
-        [python, "-I", "-S", "-c", code],
+        [python] if own_program else [python, "-I", "-S", "-c", code],
         input="".join(f"{path}\n" for path in paths).encode("utf-8", "surrogateescape"),
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -244,37 +247,51 @@ def ask(python: str, folder: str, paths: Sequence[str]) -> Iterator[Answer]:
         yield answer
 
 
-def trace(python: str, path: str) -> dict[str, str]:
-    """The binding of each name by LD_TRACE_LOADED_OBJECTS, which relocates and initialises nothing."""
+def trace(python: str, config: LoaderConfig, path: str) -> dict[str, str]:
+    """The binding of each name by LD_TRACE_LOADED_OBJECTS, which relocates and initialises nothing.
+
+    musl has no such thing for a library that a program opens; its `--list` takes the library for the program,
+    which is the same to it where the program has no paths of its own.
+    """
     if any(sign in path for sign in ": "):
         return {}
+    glibc = config.libc is Libc.GLIBC
+    traced = {"LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": path} if glibc else {}
     done = subprocess.run(
-        [python],
-        env={**os.environ, "LD_TRACE_LOADED_OBJECTS": "1", "LD_PRELOAD": path},
+        [python] if glibc else [interpreter_of(python), "--list", path],
+        env={**os.environ, **traced},
         capture_output=True,
         text=True,
         errors="surrogateescape",
         check=False,
     )
     names = {}
-    for line in done.stdout.splitlines():
+    for line in (done.stdout + done.stderr).splitlines():
         name, arrow, rest = line.strip().partition(" => ")
         if arrow:
             names[name] = "" if rest == "not found" else rest.rpartition(" (0x")[0]
+        elif line.startswith("Error loading shared library "):
+            names[line.removeprefix("Error loading shared library ").split(":")[0]] = ""
     return names
+
+
+def interpreter_of(python: str) -> str:
+    program = elf.read(os.path.realpath(python))
+    return (program.interpreter or "") if isinstance(program, Elf) else ""
 
 
 def held_against(answer: Answer, loading: Loading) -> Outcome:
     if not answer.error:
         return Outcome(*of_loaded(answer, loading), "loaded")
     if loading.flaw:
-        same = loading.flaw.value in answer.error
+        same = loading.flaw.value in answer.error or "Exec format error" in answer.error
         line = f"{answer.path}: real {answer.error!r}, safepip {loading.flaw.value!r}"
         return Outcome(int(same), () if same else (line,), "refused by their own header")
     missing = [binding.wants for binding in loading.missing]
     lines = []
-    if "cannot open shared object file" in answer.error:
-        first = answer.error.split(":")[0]
+    error = answer.error.removeprefix("Error loading shared library ")
+    if "cannot open shared object file" in error or "No such file" in error:
+        first = error.split(":")[0]
         if first not in missing[:1]:
             lines.append(f"{answer.path}: first missing: real {first}, safepip {missing[:1]}")
         kind = "lack a library"

@@ -28,6 +28,7 @@ _OF_ERROR = {
 _HEAD = 1024  # the header and every program header of an ordinary object
 _DYNAMIC_MOST = 1 << 20  # bytes of a dynamic section that are believed
 _STRING_MOST = 1 << 16
+_PADDING = bytes(7)
 _PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
 _STRTAB, _STRSZ, _FLAGS_1 = 5, 10, 0x6FFFFFFB
 _NEEDED, _SONAME, _RPATH, _RUNPATH, _AUXILIARY, _FILTER = 1, 14, 15, 29, 0x7FFFFFFD, 0x7FFFFFFF
@@ -173,8 +174,9 @@ def open_image(handle: int) -> Image | Flaw:
         return Flaw.CUT_OFF
     abi = Abi(head[4] * 32, head[5] == 1, machine)
     segments = _segments(layout.segment.iter_unpack(table), abi.bits)
-    if any(s.kind == _PT_LOAD and s.offset + s.size > status.st_size for s in segments):
-        return Flaw.CUT_OFF  # mapped all the same, and then SIGBUS ends the process
+    for segment in segments:
+        if segment.kind == _PT_LOAD and segment.offset + segment.size > status.st_size:
+            return Flaw.CUT_OFF  # mapped all the same, and then SIGBUS ends the process
     return Image(handle, status.st_size, head, abi, kind, segments)
 
 
@@ -185,7 +187,7 @@ def _identity_flaw(head: bytes) -> Flaw | None:
         return Flaw.WRONG_CLASS
     if head[5] not in (1, 2):
         return Flaw.WRONG_ORDER
-    if head[6] != 1 or any(head[9:16]):
+    if head[6] != 1 or head[9:16] != _PADDING:
         return Flaw.NOT_ELF
     system_v, gnu = head[7] == 0, head[7] == 3
     if not ((system_v and head[8] == 0) or (gnu and head[8] < 4)):
@@ -194,9 +196,10 @@ def _identity_flaw(head: bytes) -> Flaw | None:
 
 
 def _segments(rows: Iterable[tuple[int, ...]], bits: int) -> tuple[Segment, ...]:
+    """Those that matter here, each in the order of its fields."""
     if bits == 64:
-        return tuple([Segment(row[0], row[2], row[3], row[5]) for row in rows])
-    return tuple([Segment(row[0], row[1], row[2], row[4]) for row in rows])
+        return tuple([Segment(row[0], row[2], row[3], row[5]) for row in rows if 0 < row[0] < 4])
+    return tuple([Segment(row[0], row[1], row[2], row[4]) for row in rows if 0 < row[0] < 4])
 
 
 def dynamic_entries(image: Image) -> list[tuple[int, int]] | None:
@@ -225,9 +228,9 @@ def _dynamic_section(image: Image) -> Elf:
     entries = dynamic_entries(image)
     if entries is None:
         return Elf(image.abi, image.type, interpreter=program, dynamic=False)
-    if all(tag != _STRTAB for tag, _ in entries):
-        raise UnusualError
     values = dict(entries)  # of a tag that stands twice, the last counts: elf_get_dynamic_info
+    if _STRTAB not in values:
+        raise UnusualError
     texts = strings(image, values, [value for tag, value in entries if tag in _TEXTS])
     flags = values.get(_FLAGS_1, 0)
 
@@ -235,6 +238,8 @@ def _dynamic_section(image: Image) -> Elf:
         return texts[values[tag]] if tag in values else None
 
     def every(tag: int) -> tuple[str, ...]:
+        if tag not in values:
+            return ()
         return tuple([texts[value] for name, value in entries if name == tag])
 
     return Elf(
@@ -248,8 +253,8 @@ def _dynamic_section(image: Image) -> Elf:
         nodeflib=bool(flags & _NODEFLIB),
         noopen=bool(flags & _NOOPEN),
         pie=bool(flags & _PIE),
-        filters=every(_FILTER) if _FILTER in values else (),
-        auxiliaries=every(_AUXILIARY) if _AUXILIARY in values else (),
+        filters=every(_FILTER),
+        auxiliaries=every(_AUXILIARY),
     )
 
 
