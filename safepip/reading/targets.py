@@ -32,7 +32,7 @@ def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, runnin
         return Chosen(_python_of(pip, environ), f"the environment of {pip}, the first pip on the PATH", pip)
     python3 = _on_path("python3", environ)
     if python3:
-        return Chosen(python3, "the first python3 on the PATH, which has no pip")
+        return Chosen(python3, "the first python3 on the PATH, where there is no pip")
     raise TargetError(
         "no-environment", "neither pip nor python3 is on the PATH", "Name the environment with --python."
     )
