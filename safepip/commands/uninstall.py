@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from safepip.commands import keeping
 from safepip.commands.examine import Case, examine, look_again
+from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.errors import RefusedByPipError
 from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
+from safepip.model.receipt import Kept
 from safepip.model.report import Decision, Summary, Verdict
 from safepip.model.request import Uninstall
 from safepip.reading.requested import requested
@@ -46,6 +49,7 @@ class Outcome:
 
     exit_code: int
     summary: Summary
+    kept: Kept
     verdict: Verdict | None = None  # of the world as it is now, where something broke
 
 
@@ -55,24 +59,30 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
     wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
     if wanted.refused is not None:
         raise RefusedByPipError(wanted.refused.message, wanted.refused.exit_code)
-    case = examine(wanted.keys, found.target, environ)
-    verdict = replace(judge(case.evidence, found.policy), bytes=case.bytes)
-    return Assessment(request, found, case, verdict)
+    case = examine(wanted.keys, Scene(found.target, environ))
+    return Assessment(request, found, case, judge(case.evidence, found.policy))
 
 
-def carry_out(assessment: Assessment, run_pip: Callable[[], int]) -> Outcome:
-    """Let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
+def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
+    """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
     removal = assessment.case.removal
     beside = _names_beside(removal)
-    exit_code = run_pip()
+    kept = keeping.with_way_back(
+        removal,
+        assessment.found.target,
+        assessment.request.pip_arguments,
+        run_pip,
+        keep=assessment.request.keep,
+    )
+    exit_code = kept.exit_code
     vanished = {path for folder, names in beside.items() for path in _missing(folder, names)}
     unplanned = tuple(sorted(path for path in vanished if path not in removal.gone))
     remaining = tuple(path for path in removal.files if os.path.lexists(path))
     summary = Summary(exit_code, len(removal.files) - len(remaining), remaining, unplanned)
     now = judge(look_again(assessment.case).evidence, assessment.found.policy)
     if now.decision is not Decision.REFUSE:
-        return Outcome(exit_code, summary)
-    return Outcome(BROKE, summary, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
+        return Outcome(exit_code, summary, kept)
+    return Outcome(BROKE, summary, kept, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
 
 
 def _names_beside(removal: Removal) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -56,6 +56,14 @@ class Objects:
     owner: Mapping[TargetPath, Distribution]
     elves: Mapping[TargetPath, Elf]
     flaws: Mapping[TargetPath, Flaw] = field(default_factory=dict)
+
+    def without(self, gone: frozenset[TargetPath]) -> Objects:
+        """Those that stay once `gone` has gone."""
+        return replace(self, elves={path: elf for path, elf in self.elves.items() if path not in gone})
+
+    def owned_by(self, owners: Mapping[TargetPath, Distribution]) -> Objects:
+        """The same with other owners named for some: a co-owned file counts as its survivor's."""
+        return replace(self, owner={**self.owner, **owners})
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,6 +55,7 @@ class Evidence:
     unreadable_consumers: tuple[tuple[TargetPath, Flaw], ...] = ()
     hollow: tuple[Distribution, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
+    bytes: int = 0  # that the removal's files hold
     safepip_key: str = "safepip"
 
 
@@ -171,6 +172,9 @@ def _library_message(group: Grouped) -> str:
             return f"{name} could no longer be loaded: it comes to need {wants}, and nothing else provides it"
         case FindingKind.LAST_COPY:
             return f"{consumer} of {name} needs {wants}, which the loader does not find now either; the last copy would go"
+        case FindingKind.SYMBOL_LOST:
+            lacking = group.losses[0].lacking
+            return f"{consumer} of {name} would be bound to another {wants}, which lacks {_some(lacking)}"
         case FindingKind.ORDER_RELIANT:
             return f"{consumer} of {name} would find {wants} only after another import has loaded it"
         case _:

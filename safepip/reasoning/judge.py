@@ -30,6 +30,7 @@ def judge(evidence: Evidence, policy: Policy) -> Verdict:
         findings=tuple(graded),
         shared=tuple(shared),
         hollow=evidence.hollow,
+        bytes=evidence.bytes,
         unjudged=(*evidence.inventory.unjudged, *evidence.requirements.unjudged, *evidence.unjudged),
     )
     return replace(verdict, remedies=remedy.propose(verdict, evidence.inventory))

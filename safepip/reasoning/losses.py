@@ -6,7 +6,7 @@ its own, which had no answer before.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.model.elf import Loading
@@ -27,6 +27,7 @@ class Loss(NamedTuple):
     survivor: Distribution
     chain: tuple[str, ...]
     at_import: bool  # an extension module reaches it; else it is opened later
+    lacking: tuple[str, ...] = ()  # versions and symbols that the new provider does not have
 
 
 class Grouped(NamedTuple):
@@ -68,6 +69,25 @@ def compare(worlds: Worlds) -> tuple[Grouped, ...]:
     return tuple(
         sorted(groups, key=lambda group: (group.wants, group.kind.value, _plainness(group.losses[0])))
     )
+
+
+def with_symbols(
+    groups: Iterable[Grouped], lacking: Callable[[Loss], tuple[str, ...]]
+) -> tuple[Grouped, ...]:
+    """A need that moves to another provider is lost where that lacks what the object binds of it."""
+    weighed: list[Grouped] = []
+    for group in groups:
+        if group.kind is not FindingKind.PROVIDER_CHANGED:
+            weighed.append(group)
+            continue
+        asked = [loss._replace(lacking=lacking(loss)) for loss in group.losses]
+        for kind, losses in (
+            (FindingKind.SYMBOL_LOST, tuple(loss for loss in asked if loss.lacking)),
+            (FindingKind.PROVIDER_CHANGED, tuple(loss for loss in asked if not loss.lacking)),
+        ):
+            if losses:
+                weighed.append(group._replace(kind=kind, losses=losses))
+    return tuple(weighed)
 
 
 def _losses(need: Need, now: Answer, worlds: Worlds) -> Iterator[Loss]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from safepip.model.elf import Elf, Flaw
-from safepip.model.environment import Distribution, Inventory, Target
+from safepip.model.environment import Distribution, Target
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Objects
 from safepip.world import World
@@ -114,10 +114,6 @@ def unreadable(
         elf = world.elf(path)
         if isinstance(elf, Flaw) and elf not in NO_OBJECT:
             yield path, elf
-
-
-def surviving(inventory: Inventory, leaving: Sequence[Distribution]) -> tuple[Distribution, ...]:
-    return tuple(dist for dist in inventory.distributions if dist not in leaving)
 
 
 def _candidates(files: Iterable[TargetPath], scripts: TargetPath) -> Iterator[TargetPath]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
+from functools import cached_property
 
 from safepip.model.elf import Binding, LoaderConfig, Loading, Rule
 from safepip.model.environment import Distribution, Inventory
@@ -22,25 +23,42 @@ from safepip.world import World
 class Surveyor:
     """Answers of one world, each worked out once. Roots share what they have in common."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913, PLR0917  the last two are for `without` alone
         self,
         world: World,
         objects: Objects,
         inventory: Inventory,
         config: LoaderConfig,
         known: tuple[KnownLoad, ...],
+        base: Surveyor | None = None,
+        gone: frozenset[TargetPath] = frozenset(),
     ) -> None:
         self._world = world
         self._objects = objects
         self._inventory = inventory
         self._config = config
         self._known = known
-        self._main = linking.main_program(world, config)
+        self._base = base
+        self._gone = gone
         self._index = elf_objects.needing(objects)
         self._holders = _holders(objects)
+        self._memo: linking.Memo = {}
         self._loadings: dict[TargetPath, Loading] = {}
         self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
         self._opening: list[TargetPath] = []  # roots under way: an import cannot preload for itself
+
+    @cached_property
+    def main(self) -> Loading:
+        """The interpreter as it starts."""
+        if self._base is not None and self._base.main.crossed.isdisjoint(self._gone):
+            return self._base.main
+        return linking.main_program(self._world, self._config)
+
+    def without(self, world: World, gone: frozenset[TargetPath]) -> Surveyor:
+        """The surveyor of `world`, which is this one's without `gone`."""
+        return Surveyor(
+            world, self._objects.without(gone), self._inventory, self._config, self._known, self, gone
+        )
 
     def survey(self, roots: Iterable[TargetPath]) -> Survey:
         """The answers to every need in the load closures of `roots`."""
@@ -67,7 +85,9 @@ class Surveyor:
         return name in self._holders
 
     def _load(self, root: TargetPath) -> Loading:
-        alone = linking.link(root, self._world, self._config, main=self._main)
+        if self._base is not None and self._is_untouched(self._base.loading(root)):
+            return self._base.loading(root)
+        alone = self._link(root, {})
         dist = self._objects.owner.get(root)
         if alone.loadable or dist is None:
             return alone
@@ -76,10 +96,20 @@ class Surveyor:
             path = self._known_load(dist, name) or self._preloaded(root, dist, name)
             if path is not None:
                 before_it[name] = path
+        return self._link(root, before_it) if before_it else alone
+
+    def _link(self, root: TargetPath, fallback: Mapping[str, TargetPath]) -> Loading:
+        return linking.link(
+            root, self._world, self._config, main=self.main, fallback=fallback, memo=self._memo
+        )
+
+    def _is_untouched(self, was: Loading) -> bool:
+        """A removal only takes away: where nothing went that an answer rests on, it stands. An earlier import may."""
         return (
-            linking.link(root, self._world, self._config, main=self._main, fallback=before_it)
-            if before_it
-            else alone
+            self._base is not None
+            and self.main is self._base.main
+            and was.crossed.isdisjoint(self._gone)
+            and all(binding.how is None or binding.how.rule is not Rule.PRELOADED for binding in was.bindings)
         )
 
     def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:

@@ -37,13 +37,9 @@ def lost(
     site = inventory(*dists)
     scripts = site.target.scripts
     after = Changed(world, gone)
-    staying = objects.surviving(site, leaving)
-    everybody = objects.gather([*staying, *leaving], scripts, world)
-    left = objects.gather([*staying, *leaving], scripts, after)
-    now, then = (
-        Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known)),
-        Surveyor(after, left, site, glibc(main="/usr/bin/python3.12"), tuple(known)),
-    )
+    everybody = objects.gather([*(item for item in dists if item not in leaving), *leaving], scripts, world)
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    then = now.without(after, gone)
     index = objects.needing(everybody)
     surveys = losses.widen(
         objects.taken_names(gone, scripts, world),

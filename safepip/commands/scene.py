@@ -1,0 +1,51 @@
+"""One environment as it is, looked at once, however many removals are judged against it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+
+from safepip.model.elf import LoaderConfig
+from safepip.model.environment import Inventory, Target
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Objects
+from safepip.reading import known_loads, ldconfig, site
+from safepip.reading.disk import Disk
+from safepip.reasoning import objects
+from safepip.reasoning.survey import Surveyor
+from safepip.world import World
+
+
+class Scene:
+    """Inventory and disk at once; ELF objects and the loader's configuration when first asked for."""
+
+    def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
+        self.target = target
+        self.environ = environ
+        self.disk = Disk()
+        self.inventory: Inventory = site.take_inventory(target)
+
+    @cached_property
+    def objects(self) -> Objects:
+        return objects.gather(self.inventory.distributions, self.target.scripts, self.disk)
+
+    @cached_property
+    def needing(self) -> dict[str, list[TargetPath]]:
+        return objects.needing(self.objects)
+
+    @cached_property
+    def loader(self) -> LoaderConfig | None:
+        """None where the interpreter is no readable ELF program: its libraries are unjudged."""
+        return ldconfig.load(self.target, self.environ)
+
+    @cached_property
+    def surveyor(self) -> Surveyor | None:
+        """Answers of the world as it is."""
+        if self.loader is None:
+            return None
+        return Surveyor(self.disk, self.objects, self.inventory, self.loader, known_loads.read())
+
+    def surveyor_of(self, world: World, gone: frozenset[TargetPath]) -> Surveyor | None:
+        """Answers of `world`, which is this one without `gone`; what that does not touch is not asked anew."""
+        before = self.surveyor
+        return None if before is None else before.without(world, gone)
