@@ -1,0 +1,138 @@
+"""What a removal takes beyond its own: the plan shows it, and the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from safepip.model.change import Why
+from safepip.model.environment import Distribution, EntryPoint, Inventory, PipInUse
+from safepip.model.paths import DistKey, TargetPath
+from safepip.reasoning.removal import plan
+from support.environments import PREFIX, SITE, STDLIB, at, dist, inventory, target
+from support.fake_world import Content, FakeWorld, Link
+
+COMMAND = EntryPoint("console_scripts", "cmd", "pkg:main")
+
+
+def world(
+    *dists: Distribution, more: dict[str, Content] | None = None, folders: Sequence[str] = ()
+) -> FakeWorld:
+    """Every recorded file, and `more`."""
+    files: dict[str, Content] = {path: b"" for one in dists for path in one.files or ()}
+    files.update({f"{one.info}/METADATA": b"" for one in dists})
+    files.update({f"{one.info}/entry_points.txt": b"" for one in dists if one.entry_points})
+    files.update({f"{PREFIX}/pyvenv.cfg": b"", f"{PREFIX}/bin/python": Link("/usr/bin/python3.12")})
+    files.update({"/usr/bin/python3.12": b"", f"{STDLIB}/os.py": b"", f"{SITE}/other.py": b""})
+    return FakeWorld({**files, **(more or {})}, folders=folders)
+
+
+def complete(one: Distribution, *rows: str) -> Distribution:
+    """With a RECORD that lists the metadata too, and `rows` as they are."""
+    own = ["METADATA", *(["entry_points.txt"] if one.entry_points else [])]
+    listed = [TargetPath(f"{one.info}/{name}") for name in own]
+    return replace(one, files=(*(one.files or ()), *listed, *map(TargetPath, rows)))
+
+
+def found(env: Inventory, disk: FakeWorld, *names: str) -> set[tuple[str, Why, str]]:
+    removal = plan([DistKey(name) for name in names], env, disk)
+    return {(reach.path.removeprefix(f"{SITE}/"), reach.why, reach.owner) for reach in removal.reaches}
+
+
+def test_an_ordinary_wheel_reaches_nothing_beyond() -> None:
+    rows = [
+        f"{PREFIX}/{path}" for path in ("bin/cmd", "share/man/man1/x.1", "etc/x.conf", "include/x.h", "man/x")
+    ]
+    pkg = complete(dist("pkg", ["pkg/__init__.py", "pkg/lib/x.so"], entry_points=[COMMAND]), *rows)
+    more: dict[str, Content] = {at("pkg/__pycache__/__init__.cpython-312.pyc"): b""}
+    assert found(inventory(pkg), world(pkg, more=more, folders=[at("pkg/empty")]), "pkg") == set()
+
+
+def test_an_own_launcher_without_a_row_is_its_own() -> None:
+    pkg = complete(dist("pkg", ["pkg.py"], entry_points=[COMMAND]))
+    assert found(inventory(pkg), world(pkg, more={f"{PREFIX}/bin/cmd": b""}), "pkg") == set()
+
+
+def test_a_launcher_that_another_recorded_is_not() -> None:
+    pkg = complete(dist("pkg", ["pkg.py"], entry_points=[COMMAND]))
+    other = complete(dist("other", ["other_.py"], entry_points=[COMMAND]), f"{PREFIX}/bin/cmd")
+    reaches = found(inventory(pkg, other), world(pkg, other), "pkg")
+    assert reaches == {(f"{PREFIX}/bin/cmd", Why.LAUNCHER, "other")}
+
+
+def test_the_environments_own_files_are_nobodys_to_take() -> None:
+    rows = [f"{PREFIX}/{path}" for path in ("pyvenv.cfg", "bin/activate.fish", "bin/python")]
+    pkg = complete(dist("pkg", ["pkg.py"]), *rows)
+    reaches = found(
+        inventory(pkg), world(pkg, more={f"{PREFIX}/bin/python": Link("/usr/bin/python3.12")}), "pkg"
+    )
+    assert reaches == {(row, Why.ENVIRONMENT, "") for row in rows}
+
+
+def test_a_folder_beside_the_environment_with_a_like_name_is_outside() -> None:
+    pkg = complete(dist("pkg", ["pkg.py"]), "/env2/precious.txt")
+    disk = world(pkg, more={"/env2/keep.txt": b""})
+    assert found(inventory(pkg), disk, "pkg") == {("/env2/precious.txt", Why.OUTSIDE, "")}
+
+
+def test_without_a_venv_everything_beyond_the_prefix_is_outside_and_the_standard_library_the_environments() -> (
+    None
+):
+    lib = TargetPath("/usr/lib/python3.12/site-packages")
+    system = replace(target(), prefix=TargetPath("/usr"), scripts=TargetPath("/usr/bin"), sites=(lib,))
+    info = TargetPath(f"{lib}/pkg-1.0.dist-info")
+    rows = (f"{lib}/pkg.py", f"{info}/RECORD", f"{STDLIB}/os.py", "/home/me/notes.txt", "/usr/bin/cmd")
+    pkg = replace(dist("pkg"), location=lib, info=info, files=tuple(TargetPath(row) for row in rows))
+    disk = world(
+        pkg, more={f"{lib}/keep.py": b"", "/home/me/keep": b"", f"{STDLIB}/re.py": b"", "/usr/bin/x": b""}
+    )
+    assert found(Inventory(system, (pkg,)), disk, "pkg") == {
+        (f"{STDLIB}/os.py", Why.ENVIRONMENT, ""),
+        ("/home/me/notes.txt", Why.OUTSIDE, ""),
+    }
+
+
+def test_another_distributions_metadata_is_foreign_though_a_row_lists_it() -> None:
+    other = complete(dist("other", ["other_.py"]))
+    pkg = complete(dist("pkg", ["pkg.py"]), f"{other.info}/METADATA")
+    reaches = found(inventory(pkg, other), world(pkg, other), "pkg")
+    assert reaches == {("other-1.0.dist-info/METADATA", Why.FOREIGN, "other")}
+
+
+def test_a_folder_row_takes_what_others_own_and_what_nobody_recorded() -> None:
+    other = complete(dist("other", ["ns/other.py"]))
+    pkg = complete(dist("pkg", ["pkg.py"]), at("ns"))
+    more: dict[str, Content] = {at("ns/notes.txt"): b"", at("ns/__pycache__/other.cpython-312.pyc"): b""}
+    disk = world(replace(pkg, files=(pkg.files or ())[:-1]), other, more=more)
+    assert found(inventory(pkg, other), disk, "pkg") == {
+        ("ns/other.py", Why.FOREIGN, "other"),
+        ("ns/notes.txt", Why.UNRECORDED, ""),
+    }
+
+
+def test_what_leaves_together_owns_together() -> None:
+    other = complete(dist("other", ["ns/other.py"]))
+    pkg = complete(dist("pkg", ["pkg.py"]), at("ns"))
+    disk = world(replace(pkg, files=(pkg.files or ())[:-1]), other)
+    assert found(inventory(pkg, other), disk, "pkg", "other") == set()
+
+
+def test_a_link_to_a_folder_that_nobody_recorded_is_shown() -> None:
+    pkg = complete(dist("pkg", ["pkg/__init__.py"]))
+    disk = world(pkg, more={at("pkg/mine"): Link("/home/me"), "/home/me/notes.txt": b""})
+    assert found(inventory(pkg), disk, "pkg") == {("pkg/mine", Why.UNRECORDED, "")}
+
+
+def test_a_co_owned_file_is_shared_and_no_reach() -> None:
+    pkg, other = complete(dist("pkg", ["nv/x.so"])), complete(dist("other", ["nv/x.so"]))
+    env = inventory(pkg, other)
+    removal = plan([DistKey("pkg")], env, world(pkg, other))
+    assert (removal.shared, removal.reaches) == ((at("nv/x.so"),), ())
+
+
+def test_byte_code_that_pip_26_1_takes_along_is_made_again() -> None:
+    pkg, other = complete(dist("pkg", ["pkg.py"])), complete(dist("other", ["other_.py"]))
+    pyc = at("__pycache__/other_.cpython-312.pyc")
+    env = Inventory(replace(target(), pip=PipInUse("26.1", None)), (pkg, other))
+    removal = plan([DistKey("pkg")], env, world(pkg, other, more={pyc: b""}))
+    assert (pyc in removal.files, removal.reaches) == (True, ())
