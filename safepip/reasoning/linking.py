@@ -68,7 +68,7 @@ def link(  # noqa: PLR0913  two of them are what calls share
     fallback: Mapping[str, TargetPath] | None = None,
     memo: Memo | None = None,
 ) -> Loading:
-    """What dlopen(root) would load.
+    """What dlopen(root) would load beside what the interpreter has loaded already.
 
     Many roots share work: `main` is the value of `main_program` and `memo` a dict of any content that
     earlier calls left in it, both for this world and configuration only. `fallback` names objects that an earlier import has loaded. They meet a need that no search meets, and
@@ -84,7 +84,8 @@ def link(  # noqa: PLR0913  two of them are what calls share
     mapped = process.open(root)
     if isinstance(mapped, Flaw):
         return Loading(root, (), (), flaw=mapped, crossed=frozenset(process.crossed))
-    process.load_needs(mapped)
+    if mapped is not None:
+        process.load_needs(mapped)
     return process.loading(root)
 
 
@@ -129,11 +130,13 @@ class _Process:
             if binding.provider:
                 self.names.setdefault(binding.wants, binding.provider)
 
-    def open(self, path: TargetPath) -> Mapped | Flaw:
-        """Map what dlopen is given by path."""
+    def open(self, path: TargetPath) -> Mapped | Flaw | None:
+        """Map what dlopen is given by path; None: the interpreter has it, so nothing is loaded."""
         place = self.world.find(path)
-        elf = self._usable(path, place)
         self._cross(place)
+        if isinstance(place, Place) and place.identity in self.identities:
+            return None
+        elf = self._usable(path, place)
         if isinstance(elf, Flaw):
             return elf
         mapped = Mapped(path, elf, None)

@@ -242,6 +242,13 @@ ORDER = [
         musl="",
     ),
     Case(
+        "A root that the program has loaded already loads nothing",
+        {"X.so": Link("program/libT.so.1"), **at("program")},
+        main=program(needs=[T], rpath="@/program"),
+        glibc="",
+        musl="",
+    ),
+    Case(
         "DF_1_NODEFLIB forbids cache entries below a default folder",
         {"X.so": lib(needs=["libresolv.so.2"], nodeflib=True)},
         "missing libresolv.so.2",
