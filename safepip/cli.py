@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from safepip import grammar
 from safepip.errors import OutOfTimeError, SafepipError
-from safepip.model.request import PassThrough, ShowHelp, ShowVersion, Uninstall
+from safepip.model.request import History, PassThrough, ShowHelp, ShowVersion, Undo, Uninstall
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -52,6 +52,10 @@ def _answer(arguments: Sequence[str]) -> int:
             return 0
         case Uninstall() as request:
             return _uninstall(request)
+        case Undo() as request:
+            return _undo(request)
+        case History() as request:
+            return _history(request)
         case PassThrough() as request:
             return _pass_through(request)
 
@@ -61,6 +65,28 @@ def _pass_through(request: PassThrough) -> NoReturn:
     from safepip.commands import target
 
     pip.exec_pip(pip.command(target.find(request.python).target), request.arguments, os.environ)
+
+
+def _undo(request: Undo) -> int:
+    from safepip.commands import target, undo
+    from safepip.render import changes
+
+    undone = undo.undo(target.find(request.python).target, request.number)
+    print(changes.dump_undone(undone) if request.json else changes.show_undone(undone, _style(1)).rstrip())
+    return undo.REFUSED if undone.in_the_way else 0
+
+
+def _history(request: History) -> int:
+    from safepip.commands import target, undo
+    from safepip.render import changes
+
+    found = target.find(request.python).target
+    ledger = undo.drop(found) if request.drop else undo.history(found)
+    if request.json:
+        print(changes.dump_history(ledger, dropped=request.drop))
+    else:
+        print(changes.show_history(ledger, _style(1), dropped=request.drop), end="")
+    return 0
 
 
 def _uninstall(request: Uninstall) -> int:
@@ -86,12 +112,14 @@ def _carry_out(assessment: Assessment) -> int:
     if not request.json:
         _report(assessment)
     with _standard_output_kept(for_us=request.json):
-        outcome = uninstall.carry_out(assessment, lambda: pip.uninstall(request, target, os.environ))
+        outcome = uninstall.carry_out(
+            assessment, lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
+        )
     if request.json:
         from safepip.render import document
 
         print(document.dump(assessment.verdict, files=request.files, outcome=outcome.summary), flush=True)
-    _report_outcome(outcome)
+    _report_outcome(outcome, assessment)
     return outcome.exit_code
 
 
@@ -110,10 +138,13 @@ def _report(assessment: Assessment) -> None:
         stream.flush()
 
 
-def _report_outcome(outcome: Outcome) -> None:
-    from safepip.render import terminal
+def _report_outcome(outcome: Outcome, assessment: Assessment) -> None:
+    from safepip.render import changes, terminal
 
+    removal, target = assessment.case.removal, assessment.found.target
     sys.stderr.write(terminal.show_outcome(outcome.summary, outcome.verdict, _style(2)))
+    if not assessment.request.quiet or outcome.verdict is not None:
+        sys.stderr.write(changes.show_kept(outcome.kept, removal, target, _style(2)))
 
 
 def _fail(error: SafepipError, *, as_json: bool) -> int:

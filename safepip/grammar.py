@@ -15,7 +15,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.errors import UsageError
-from safepip.model.request import PassThrough, Request, ShowHelp, ShowVersion, Uninstall, ValuePlace
+from safepip.model.request import (
+    History,
+    PassThrough,
+    Request,
+    Safe,
+    ShowHelp,
+    ShowVersion,
+    Undo,
+    Uninstall,
+    ValuePlace,
+)
 
 FLAGS = {
     "-h": "help", "--help": "help",
@@ -25,28 +35,20 @@ FLAGS = {
     "-v": "verbose", "--verbose": "verbose",
     "-V": "version", "--version": "version",
     "-q": "quiet", "--quiet": "quiet",
-    "--no-input": "no_input",
-    "--no-proxy-env": "no_proxy_env",
-    "--no-cache-dir": "no_cache_dir",
+    "--no-input": "no_input", "--no-proxy-env": "no_proxy_env", "--no-cache-dir": "no_cache_dir",
     "--disable-pip-version-check": "disable_pip_version_check",
-    "--no-color": "no_color",
-    "--no-python-version-warning": "no_python_version_warning",
+    "--no-color": "no_color", "--no-python-version-warning": "no_python_version_warning",
 }  # fmt: skip
 VALUES = {
     "--python": "python",
     "--log": "log", "--log-file": "log", "--local-log": "log",
     "--keyring-provider": "keyring_provider",
-    "--proxy": "proxy",
-    "--retries": "retries",
-    "--resume-retries": "resume_retries",
+    "--proxy": "proxy", "--retries": "retries", "--resume-retries": "resume_retries",
     "--timeout": "timeout", "--default-timeout": "timeout",
     "--exists-action": "exists_action",
-    "--trusted-host": "trusted_host",
-    "--cert": "cert",
-    "--client-cert": "client_cert",
+    "--trusted-host": "trusted_host", "--cert": "cert", "--client-cert": "client_cert",
     "--cache-dir": "cache_dir",
-    "--use-feature": "use_feature",
-    "--use-deprecated": "use_deprecated",
+    "--use-feature": "use_feature", "--use-deprecated": "use_deprecated",
 }  # fmt: skip
 UNINSTALL_FLAGS = {"-y": "yes", "--yes": "yes", "--break-system-packages": "break_system_packages"}
 UNINSTALL_VALUES = {
@@ -54,7 +56,11 @@ UNINSTALL_VALUES = {
     "--requirement": "requirement",
     "--root-user-action": "root_user_action",
 }
-OWN_FLAGS = {"--dry-run": "dry_run", "--json": "json", "--force": "force", "--files": "files"}
+OWN_FLAGS = {
+    "--dry-run": "dry_run", "--json": "json", "--force": "force", "--files": "files",
+    "--safe": "safe", "--no-keep": "no_keep",
+}  # fmt: skip
+OPTIONAL = frozenset({"--safe"})  # flags that may have a value
 OWN_VALUES = {"--fail-on": "fail_on"}
 OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})
 
@@ -121,6 +127,8 @@ def parse(arguments: Sequence[str]) -> Request:
             return ShowHelp("uninstall")
         case ["uninstall", *_]:
             return _uninstall(arguments, command)
+        case ["undo" | "history" as name, *rest]:
+            return _way_back(name, rest, options)
         case _:
             return _pass_through(arguments, options)
 
@@ -144,6 +152,20 @@ def _pass_through(arguments: Sequence[str], options: Sequence[Option]) -> PassTh
         tuple(argument for index, argument in enumerate(arguments) if index not in dropped),
         pythons[-1].value if pythons else None,
     )
+
+
+def _way_back(name: str, rest: Sequence[str], before: Sequence[Option]) -> Undo | History | ShowHelp:
+    flags = {word for word in rest if word.startswith("-")}
+    words = [word for word in rest if word not in flags]
+    python = next((option.value for option in reversed(before) if option.name == "python"), None)
+    if flags & {"-h", "--help"}:
+        return ShowHelp(name)
+    odd = flags - ({"--json"} if name == "undo" else {"--json", "--drop"})
+    if odd or len(words) > (name == "undo") or not all(map(str.isdecimal, words)):
+        raise UsageError("wrong-arguments", f"{name} does not take {' '.join([*odd, *words])}")
+    if name == "undo":
+        return Undo(int(words[0]) if words else None, python, json="--json" in flags)
+    return History(python, json="--json" in flags, drop="--drop" in flags)
 
 
 def _uninstall(arguments: Sequence[str], command: int) -> Uninstall | ShowHelp:
@@ -205,7 +227,18 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
         force="force" in values,
         fail_on_warn="fail_on" in values,
         files="files" in values,
+        safe=_safe(values.get("safe", ["off"])[-1]),
+        keep="no_keep" not in values,
     )
+
+
+def _safe(value: str) -> Safe:
+    try:
+        return Safe(value)
+    except ValueError:
+        raise UsageError(
+            "no-such-choice", f"option --safe: invalid choice: {value!r} (choose from 'keep')"
+        ) from None
 
 
 def _arguments_of(options: Sequence[Option]) -> frozenset[int]:
@@ -237,9 +270,9 @@ def _long(arguments: Sequence[str], index: int, options: Options) -> Option:
     written, equals, value = arguments[index].partition("=")
     name = options.find(written)
     if name in options.flags:
-        if equals:
+        if equals and name not in OPTIONAL:
             raise UsageError("value-not-wanted", f"{name} option does not take a value")
-        return Option(options.flags[name], "", index, index, 0)
+        return Option(options.flags[name], value, index, index, 0)
     if equals:
         return Option(options.values[name], value, index, index, len(written) + 1)
     return _with_next(arguments, index, name, options)

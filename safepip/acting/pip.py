@@ -32,11 +32,16 @@ def command(target: Target) -> tuple[str, ...]:
     return (sys.executable, *_MODULE, "--python", target.executable)
 
 
-def uninstall(request: Uninstall, target: Target, environ: Mapping[str, str]) -> int:
-    """Hand `request` to pip on the same standard streams; its exit code, 128 and the signal where one ended it."""
+def uninstall(
+    request: Uninstall, target: Target, environ: Mapping[str, str], keep_open: Sequence[int] = ()
+) -> int:
+    """Hand `request` to pip on the same standard streams; its exit code, 128 and the signal where one ended it.
+
+    pip inherits the descriptors in `keep_open`.
+    """
     words = command(target)
     try:
-        return _run([*words, *request.pip_arguments], _for_pip(words, environ))
+        return _run([*words, *request.pip_arguments], _for_pip(words, environ), keep_open)
     except OSError as error:
         raise _not_started(words[0], error) from error
 
@@ -117,7 +122,7 @@ def _for_pip(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]
     return dict(environ)
 
 
-def _run(words: Sequence[str], environ: Mapping[str, str]) -> int:
+def _run(words: Sequence[str], environ: Mapping[str, str], keep_open: Sequence[int]) -> int:
     """A handler, not SIG_IGN, holds the signals here: pip would inherit that one, and it must get its ctrl-C."""
     process: list[subprocess.Popen[bytes]] = []
 
@@ -130,7 +135,7 @@ def _run(words: Sequence[str], environ: Mapping[str, str]) -> int:
         if handler != signal.SIG_IGN:
             signal.signal(number, pass_on)
     try:
-        process.append(subprocess.Popen(words, env=environ))
+        process.append(subprocess.Popen(words, env=environ, pass_fds=keep_open))
         code = process[0].wait()
     finally:
         for number, handler in held.items():

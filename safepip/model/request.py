@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import NamedTuple
 
 from safepip.model.paths import DistKey, TargetPath
@@ -13,6 +14,14 @@ class ValuePlace(NamedTuple):
 
     argument: int
     offset: int  # 0 in `-r FILE`, 2 in `-rFILE`, 14 in `--requirement=FILE`
+
+
+class Safe(Enum):
+    """What `--safe` does with co-owned files that hold the leaver's bytes."""
+
+    OFF = "off"
+    RESTORE = ""  # the survivor's own are fetched and take their place
+    KEEP = "keep"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +49,22 @@ class Uninstall:
     force: bool = False
     fail_on_warn: bool = False
     files: bool = False
+    safe: Safe = Safe.OFF
+    keep: bool = True  # what goes, so that it can be put back
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    number: int | None = None  # None: the last change
+    python: str | None = None
+    json: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    python: str | None = None
+    json: bool = False
+    drop: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +85,7 @@ class ShowVersion:
     pass
 
 
-Request = Uninstall | PassThrough | ShowHelp | ShowVersion
+Request = Uninstall | Undo | History | PassThrough | ShowHelp | ShowVersion
 
 
 @dataclass(frozen=True, slots=True)

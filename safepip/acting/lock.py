@@ -1,0 +1,52 @@
+"""One safepip at a time changes an environment."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from safepip.acting import files
+from safepip.errors import SafepipError
+
+PATIENCE = 2.0  # seconds
+_PAUSE = 0.05
+
+
+@contextmanager
+def held(room: str, patience: float = PATIENCE) -> Iterator[int]:
+    """Hold the lock that lies in `room`; its descriptor is for pip to inherit.
+
+    flock goes with the open file, so a pip that outlives a killed safepip still holds it: nobody mends an
+    environment that pip is still working on.
+    """
+    handle = files.open_lock(f"{room}/lock")
+    try:
+        _wait(handle, patience)
+        files.rewrite(handle, str(os.getpid()).encode())
+        yield handle
+    finally:
+        os.close(handle)
+
+
+def _wait(handle: int, patience: float) -> None:
+    until = time.monotonic() + patience
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() < until:
+                time.sleep(_PAUSE)
+                continue
+            raise _busy(handle) from None
+        return
+
+
+def _busy(handle: int) -> SafepipError:
+    pid = os.pread(handle, 20, 0).decode("ascii", "replace")
+    who = f"process {pid}" if pid.isdecimal() else "another process"
+    return SafepipError(
+        "locked", f"another safepip ({who}) is changing this environment", "Try again when it has ended."
+    )

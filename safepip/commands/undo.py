@@ -1,0 +1,99 @@
+"""`safepip undo` and `safepip history`: what is kept, put back or let go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+from safepip.acting import journal, lock, turning, vault
+from safepip.commands import keeping
+from safepip.errors import SafepipError
+from safepip.model.environment import Target
+from safepip.model.paths import TargetPath
+from safepip.model.receipt import Action, Entry, Ledger, Receipt, Undone
+from safepip.reading import receipts, standing
+
+REFUSED = 10
+
+
+def undo(target: Target, number: int | None) -> Undone:
+    """Put back what change `number` took, or the last one; nothing of it where something has taken its place."""
+    home = _home_with(target, number)
+    with _held(home) as note:
+        chosen = number or max(
+            filter(lambda n: receipts.is_whole(home, n), receipts.numbers(home)), default=0
+        )
+        receipt = receipts.load(home, chosen)
+        notes = (note,) if note else ()
+        taken = standing.in_the_way(receipt)
+        if taken:
+            return Undone(receipt, taken, notes)
+        _put_back(receipt)
+        return Undone(receipt, (), notes)
+
+
+def history(target: Target) -> Ledger:
+    """Looks only: an unfinished change is named and not ended."""
+    homes = receipts.homes(target)
+    kept = [held for home in homes for held in receipts.held(home)]
+    kept.sort(key=lambda held: held.receipt.time, reverse=True)
+    under_way = [receipts.journal(home) for home in homes]
+    return Ledger(tuple(kept), tuple(entry for entry in under_way if entry is not None))
+
+
+def drop(target: Target) -> Ledger:
+    """Let go of everything that is kept; what it was is answered."""
+    gone = history(target)
+    for home in receipts.homes(target):
+        if receipts.numbers(home):
+            with _held(home):
+                for number in receipts.numbers(home):
+                    vault.drop(home, number)
+    return gone
+
+
+def _home_with(target: Target, number: int | None) -> TargetPath:
+    """The home that has the change, or the newest; a vault that cannot be believed ends the command."""
+    homes = receipts.homes(target)
+    found = [
+        (receipts.load(home, there).time, home)
+        for home in homes
+        for there in receipts.numbers(home)
+        if number in {None, there} and receipts.is_whole(home, there)
+    ]
+    if number is None:
+        found += [(0.0, home) for home in homes if receipts.journal(home) is not None]
+    if not found:
+        which = "" if number is None else f" {number}"
+        raise SafepipError(
+            "nothing-to-undo",
+            f"there is no change{which} to undo in {target.prefix}",
+            "See `safepip history`.",
+        )
+    return max(found)[1]
+
+
+@contextmanager
+def _held(home: TargetPath) -> Iterator[str]:
+    """The lock, with whatever an earlier run left open ended first."""
+    reason = receipts.distrusted(home)
+    if reason:
+        raise receipts.DistrustedError("distrusted-vault", f"nothing is changed in {home}: {reason}")
+    with lock.held(vault.make_room(home)), keeping.mended(home):
+        yield keeping.settle(home)
+
+
+def _put_back(receipt: Receipt) -> None:
+    what = ", ".join(f"{name} {version}" for name, version in receipt.leaving)
+    missing = replace(receipt, items=standing.missing(receipt))
+    journal.begin(receipt.home, Entry(Action.UNDOING, receipt.id, what))
+    try:
+        keeping.put_back(receipt)
+    except SafepipError:
+        turning.clear_litter(standing.litter(receipt))
+        turning.take_out(missing)
+        journal.end(receipt.home)
+        raise
+    journal.end(receipt.home)
+    vault.drop(receipt.home, receipt.id)

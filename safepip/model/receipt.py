@@ -1,0 +1,108 @@
+"""What is kept of a change so that it can be taken back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from safepip.model.paths import TargetPath
+
+BESIDE = ".safepip"
+"""Ends the name of what is about to take a file's place: `.name.safepip` in the same folder."""
+
+
+class ItemKind(Enum):
+    FILE = "file"  # goes; its content is kept
+    LINK = "link"  # goes; where it leads is kept
+    FOLDER = "folder"  # goes, with all in it
+    PARENT = "parent"  # stays, and loses something: its times change
+    CHANGED = "changed"  # stays, with other bytes
+
+
+class Item(NamedTuple):
+    """One path below a receipt's home, as it was before the change."""
+
+    kind: ItemKind
+    path: str  # relative to the home, without links on the way
+    mode: int
+    mtime: int  # nanoseconds
+    size: int = 0
+    content: int = -1  # the number under which its bytes lie in the vault
+    successor: int = -1  # of CHANGED: the number of the bytes that take their place
+    goal: str = ""  # of LINK
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """One change, with all that is needed to go from before to after and back."""
+
+    home: TargetPath  # the prefix that it lies in; it speaks of nothing outside
+    id: int
+    time: float
+    command: tuple[str, ...]
+    leaving: tuple[tuple[str, str], ...]  # names and versions
+    items: tuple[Item, ...]
+    leftovers: tuple[str, ...] = ()  # pip's `~name` folders beside the items that were there before
+    unkept: tuple[TargetPath, ...] = ()  # go as well, and lie outside the home
+
+    @property
+    def folder(self) -> str:
+        return f"{self.home}/.safepip/vault/{self.id}"
+
+    def place(self, item: Item) -> TargetPath:
+        return TargetPath(f"{self.home}/{item.path}")
+
+    def content(self, number: int) -> str:
+        return f"{self.folder}/{number}"
+
+    def of(self, *kinds: ItemKind) -> list[Item]:
+        return [item for item in self.items if item.kind in kinds]
+
+
+class Action(Enum):
+    REMOVING = "removing"
+    UNDOING = "undoing"
+
+
+class Entry(NamedTuple):
+    """The journal: which change is under way."""
+
+    action: Action
+    id: int
+    what: str  # the distributions, for people
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """How a change ended: with what to undo it by, or the reason why there is nothing."""
+
+    exit_code: int
+    receipt: Receipt | None = None
+    bytes: int = 0  # that nothing else links
+    unkept: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Undone:
+    """A change taken back, or what stands in the way of that."""
+
+    receipt: Receipt
+    in_the_way: tuple[TargetPath, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Held(NamedTuple):
+    """A receipt as `safepip history` lists it."""
+
+    receipt: Receipt
+    bytes: int  # that nothing else links: what letting it go would free
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """What is kept, the newest first, and the change that a run could not end."""
+
+    held: tuple[Held, ...]
+    unfinished: tuple[Entry, ...] = ()

@@ -1,0 +1,250 @@
+"""`safepip undo` and `safepip history` from the command line to the disk."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.sandbox import Environment, run
+from support.trees import snapshot
+
+REFUSED, COULD_NOT = 10, 12
+
+
+@pytest.fixture
+def rich(environment: Environment) -> Environment:
+    """A distribution with everything that an undo has to bring back."""
+    site = environment.site
+    environment.add(
+        "rich-dist",
+        {
+            "rich_dist/__init__.py": "x = 1\n",
+            "rich_dist/sub/data.bin": b"\0" * 5000,
+            "rich_dist/run.sh": "#!/bin/sh\n",
+            "single.py": "",
+            "../../../bin/rich": "#!/bin/sh\n",
+            "../../../share/doc/rich/readme": "read me",
+        },
+    )
+    (site / "rich_dist/run.sh").chmod(0o755)
+    (site / "rich_dist/sub").chmod(0o750)
+    (site / "rich_dist/empty/inner").mkdir(parents=True)
+    (site / "rich_dist/link").symlink_to("sub")
+    with (site / "rich_dist-1.0.dist-info/RECORD").open("a") as record:
+        record.write("rich_dist/link,,\n")
+    for index, path in enumerate(sorted(environment.prefix.rglob("*"))):
+        if "rich" in str(path) or path.name in {"bin", "site-packages", "share", "doc"}:
+            os.utime(path, ns=(0, 10**18 + index), follow_symlinks=False)
+    return environment
+
+
+def remove(environment: Environment, *names: str) -> None:
+    answer = environment.safepip("uninstall", "-y", *names)
+    assert answer.code == 0, answer.err
+
+
+def test_undo_brings_back_every_byte_mode_time_link_and_empty_folder(rich: Environment) -> None:
+    before = snapshot(rich.prefix)
+    remove(rich, "rich-dist")
+    assert not (rich.site / "rich_dist").exists()
+    answer = rich.safepip("undo")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith("safepip: put back rich-dist 1.0")
+    assert snapshot(rich.prefix) == before
+    assert os.listdir(rich.prefix / ".safepip/vault") == []
+
+
+def test_the_last_change_is_undone_first_and_any_by_its_number(rich: Environment) -> None:
+    before = snapshot(rich.prefix)
+    rich.add("other", {"other.py": ""})
+    with_other = snapshot(rich.prefix)
+    remove(rich, "other")
+    remove(rich, "rich-dist")
+    assert "rich-dist" in rich.safepip("undo", "2").out
+    assert "other" in rich.safepip("undo").out
+    after = snapshot(rich.prefix)
+    assert after == with_other
+    assert set(before) < set(after)
+
+
+def test_the_way_back_is_said_with_a_command_that_works(rich: Environment) -> None:
+    answer = rich.safepip("uninstall", "-y", "rich-dist")
+    said = answer.err.split("to put back: ")[1].splitlines()[0]
+    assert said == f"safepip --python {rich.python} undo 1"
+
+
+def test_undo_refuses_where_something_has_taken_the_place(rich: Environment) -> None:
+    remove(rich, "rich-dist")
+    (rich.site / "single.py").write_text("mine = True\n")
+    before = snapshot(rich.prefix)
+    answer = rich.safepip("undo")
+    assert answer.code == REFUSED
+    assert str(rich.site / "single.py") in answer.out
+    assert snapshot(rich.prefix) == before
+    (rich.site / "single.py").unlink()
+    assert rich.safepip("undo").code == 0
+
+
+def test_nothing_to_undo_is_said(environment: Environment) -> None:
+    answer = environment.safepip("undo")
+    assert (answer.code, "there is no change to undo" in answer.err) == (COULD_NOT, True)
+    assert not (environment.prefix / ".safepip").exists()
+
+
+def test_looking_and_dry_runs_create_nothing(rich: Environment) -> None:
+    before = snapshot(rich.prefix)
+    rich.safepip("history")
+    rich.safepip("uninstall", "--dry-run", "rich-dist")
+    assert snapshot(rich.prefix) == before
+    assert not (rich.prefix / ".safepip").exists()
+
+
+def test_history_tells_what_is_kept_and_drop_lets_it_go(rich: Environment) -> None:
+    remove(rich, "rich-dist")
+    listed = rich.safepip("history", "--json").report
+    change = listed["changes"][0]
+    assert (change["id"], change["removed"], change["command"]) == (
+        1,
+        [{"name": "rich-dist", "version": "1.0"}],
+        ["uninstall", "-y", "rich-dist"],
+    )
+    assert change["bytes"] > 5000
+    assert "rich-dist 1.0" in rich.safepip("history").out
+    assert rich.safepip("history", "--drop").code == 0
+    assert rich.safepip("history", "--json").report["changes"] == []
+    assert rich.safepip("undo").code == COULD_NOT
+
+
+def test_without_keeping_the_reinstall_command_is_given(rich: Environment) -> None:
+    answer = rich.safepip("uninstall", "-y", "--no-keep", "rich-dist")
+    assert answer.code == 0
+    assert f"safepip --python {rich.python} install --no-deps rich-dist==1.0" in answer.err
+    assert rich.safepip("history", "--json").report["changes"] == []
+
+
+def test_five_changes_are_kept(environment: Environment) -> None:
+    for number in range(7):
+        environment.add(f"leaf{number}", {f"leaf{number}.py": ""})
+    for number in range(7):
+        remove(environment, f"leaf{number}")
+    changes = environment.safepip("history", "--json").report["changes"]
+    assert [change["id"] for change in changes] == [7, 6, 5, 4, 3]
+
+
+def test_what_pip_was_told_not_to_do_is_not_kept(rich: Environment) -> None:
+    before = snapshot(rich.prefix)
+    answer = rich.safepip("uninstall", "rich-dist", stdin="n\n")
+    assert answer.code == 0
+    assert "to put back" not in answer.err
+    assert snapshot(rich.prefix) == before
+    assert rich.safepip("history", "--json").report["changes"] == []
+
+
+def test_a_removal_with_force_can_be_undone(story: Environment) -> None:
+    before = snapshot(story.prefix)
+    assert story.safepip("uninstall", "-y", "--force", "cudnn-cu13").code == 13
+    assert story.safepip("undo").code == 0
+    assert snapshot(story.prefix) == before
+
+
+def test_an_editable_line_comes_back_into_its_pth_file(environment: Environment, tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    (source / "legacy.egg-info").mkdir(parents=True)
+    (source / "legacy.egg-info/PKG-INFO").write_text("Metadata-Version: 2.1\nName: legacy\nVersion: 1.0\n")
+    (environment.site / "legacy.egg-link").write_text(f"{source}\n.")
+    (environment.site / "easy-install.pth").write_text(f"/elsewhere\n{source}\n")
+    before = snapshot(environment.prefix)
+    remove(environment, "legacy")
+    assert (environment.site / "easy-install.pth").read_text() == "/elsewhere\n"
+    assert environment.safepip("undo").code == 0
+    assert snapshot(environment.prefix) == before
+
+
+def test_a_second_safepip_waits_and_then_says_who_is_at_it(rich: Environment) -> None:
+    room = rich.prefix / ".safepip"
+    room.mkdir()
+    with (room / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.write(str(os.getpid()))
+        lock.flush()
+        answer = rich.safepip("uninstall", "-y", "rich-dist")
+    assert (answer.code, f"process {os.getpid()}" in answer.err) == (COULD_NOT, True)
+    assert (rich.site / "single.py").exists()
+
+
+def planted(environment: Environment, path: str) -> subprocess.CompletedProcess[str]:
+    remove(environment, "rich-dist")
+    manifest = environment.prefix / ".safepip/vault/1/manifest"
+    said = json.loads(manifest.read_text())
+    said["items"] = [["file", path, 0o644, 0, 5, 0, -1, ""]]
+    manifest.write_text(json.dumps(said))
+    answer = environment.safepip("undo")
+    return subprocess.CompletedProcess([], answer.code, answer.out, answer.err)
+
+
+@pytest.mark.parametrize("path", ["../out.txt", "/out.txt", "a/../../out.txt", ".safepip/lock", "a//b", ""])
+def test_an_edited_manifest_restores_nothing_outside(rich: Environment, path: str) -> None:
+    answer = planted(rich, path)
+    assert (answer.returncode, (rich.prefix.parent / "out.txt").exists()) == (COULD_NOT, False)
+
+
+def test_a_restore_never_follows_a_link_out(rich: Environment, tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    (rich.prefix / "way").symlink_to(tmp_path / "out")
+    answer = planted(rich, "way/file")
+    assert (answer.returncode, os.listdir(tmp_path / "out")) == (COULD_NOT, [])
+
+
+def test_a_vault_that_others_can_write_is_not_believed(rich: Environment) -> None:
+    remove(rich, "rich-dist")
+    (rich.prefix / ".safepip/vault").chmod(0o777)
+    answer = rich.safepip("undo")
+    assert (answer.code, "can be written by others" in answer.err) == (COULD_NOT, True)
+
+
+def test_nothing_in_the_vault_has_a_name_that_could_be_imported_or_run(rich: Environment) -> None:
+    remove(rich, "rich-dist")
+    vault = rich.prefix / ".safepip/vault"
+    names = {path.name for path in vault.rglob("*") if path.is_file()}
+    assert all(name.isdecimal() or name == "manifest" for name in names)
+    assert vault.stat().st_mode & 0o077 == 0
+
+
+def test_a_read_only_environment_is_said_before_pip_is_asked(rich: Environment) -> None:
+    if os.geteuid() == 0:
+        pytest.skip("root may write everywhere")
+    rich.site.chmod(0o555)
+    try:
+        answer = rich.safepip("uninstall", "-y", "rich-dist")
+    finally:
+        rich.site.chmod(0o755)
+    assert (answer.code, "cannot be written" in answer.err) == (COULD_NOT, True)
+    assert not (rich.prefix / ".safepip").exists()
+
+
+def test_pip_fails_halfway_and_everything_is_put_back(rich: Environment) -> None:
+    """A folder that cannot be moved stops pip after it has moved others."""
+    if os.geteuid() == 0:
+        pytest.skip("root can move everything")
+    (rich.prefix / "share/doc/rich").chmod(0o555)
+    (rich.prefix / "share/doc").chmod(0o555)
+    before = snapshot(rich.prefix)
+    rich.safepip("uninstall", "-y", "--force", "rich-dist")
+    assert snapshot(rich.prefix) == before
+
+
+def test_wrong_numbers_and_words_are_wrong_usage(environment: Environment) -> None:
+    assert [
+        environment.safepip(*words).code for words in (["undo", "x"], ["undo", "1", "2"], ["history", "1"])
+    ] == [
+        2,
+        2,
+        2,
+    ]
+    assert run([sys.executable, "-m", "safepip", "undo", "--drop"]).code == 2
