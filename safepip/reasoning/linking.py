@@ -124,7 +124,7 @@ class _Process:
         for loaded in main.objects:
             self._name(loaded.path, loaded.soname)
             place = self.world.find(loaded.path)
-            if isinstance(place, Place):
+            if isinstance(place, Place) and loaded.path != self.config.main:  # the kernel mapped the program
                 self.identities.setdefault(place.identity, loaded.path)
         for binding in main.bindings:
             if binding.provider:

@@ -485,6 +485,8 @@ CANDIDATES = [
          "missing libT.so.1", library_path="@/a:@/b"),
     Case("A root that is a program is refused", {"X.so": replace(lib(), pie=True)},
          "X.so: cannot dynamically load position-independent executable"),
+    Case("The program itself is refused as a root", {}, "main: cannot dynamically load position-independent executable",
+         root="bin/main"),
     Case("A root that is text is refused", {"X.so": SCRIPT}, "X.so: invalid ELF header"),
     Case("DF_1_NOOPEN forbids dlopen", {"X.so": lib(noopen=True)}, "X.so: shared object cannot be dlopen()ed"),
     Case("DF_1_NOOPEN forbids dlopen of what needs the object",

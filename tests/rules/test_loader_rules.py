@@ -100,7 +100,7 @@ def said(case: Case, world: World, config: LoaderConfig, folder: str) -> str:
     if case.root:
         loading = linking.link(TargetPath(f"{folder}/{case.root}"), world, config, main=main)
     if loading.flaw:
-        return f"{case.root}: {loading.flaw.value}"
+        return f"{case.root.rpartition('/')[2]}: {loading.flaw.value}"
     for binding in loading.missing:
         if binding.flaw is None:
             return f"missing {binding.wants.removeprefix(folder + '/')}"
