@@ -29,7 +29,7 @@ _HEAD = 1024  # the header and every program header of an ordinary object
 _DYNAMIC_MOST = 1 << 20  # bytes of a dynamic section that are believed
 _STRING_MOST = 1 << 16
 _PADDING = bytes(7)
-_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_NOTE = 1, 2, 3, 4
 _STRTAB, _STRSZ, _FLAGS_1 = 5, 10, 0x6FFFFFFB
 _NEEDED, _SONAME, _RPATH, _RUNPATH, _AUXILIARY, _FILTER = 1, 14, 15, 29, 0x7FFFFFFD, 0x7FFFFFFF
 _TEXTS = frozenset({_NEEDED, _SONAME, _RPATH, _RUNPATH, _AUXILIARY, _FILTER})
@@ -198,8 +198,8 @@ def _identity_flaw(head: bytes) -> Flaw | None:
 def _segments(rows: Iterable[tuple[int, ...]], bits: int) -> tuple[Segment, ...]:
     """Those that matter here, each in the order of its fields."""
     if bits == 64:
-        return tuple([Segment(row[0], row[2], row[3], row[5]) for row in rows if 0 < row[0] < 4])
-    return tuple([Segment(row[0], row[1], row[2], row[4]) for row in rows if 0 < row[0] < 4])
+        return tuple([Segment(row[0], row[2], row[3], row[5]) for row in rows if 0 < row[0] <= _PT_NOTE])
+    return tuple([Segment(row[0], row[1], row[2], row[4]) for row in rows if 0 < row[0] <= _PT_NOTE])
 
 
 def dynamic_entries(image: Image) -> list[tuple[int, int]] | None:
