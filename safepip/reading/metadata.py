@@ -12,9 +12,9 @@ from typing import NamedTuple
 from safepip.model.environment import EntryPoint
 from safepip.model.paths import DistKey
 
-# email.feedparser's headerRE, a field being a line and those that go on with a blank. The first line that is
-# no field ends the head.
-_HEAD = re.compile(r"(?:[!-9;-~]*:.*\n?(?:[ \t].*\n?)*)*")
+# email.feedparser's headerRE, but for the envelope line of a mailbox. The first line that is no field, and
+# does not go on with one, ends the head.
+_HEAD = re.compile(r"(?:(?:[!-9;-~]*:|[ \t]).*\n?)*")
 _FIELD = re.compile(
     r"^(Name|Version|Requires-Dist|Provides-Extra):(.*(?:\n[ \t].*)*)", re.IGNORECASE | re.MULTILINE
 )

@@ -56,10 +56,11 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
     return {path: _claim(row) for path, row in zip(dist.files, rows, strict=True) if path in wanted}
 
 
-def digest(path: TargetPath, algorithm: str = "sha256") -> str:
-    """The file's digest in RECORD's form, `sha256=…`; "" where it cannot be made."""
+def digest(path: TargetPath, like: str = "sha256") -> str:
+    """The file's digest in RECORD's form, by the algorithm of `like`, a claim's digest; "" where it cannot be made."""
     import hashlib
 
+    algorithm = like.partition("=")[0] or "sha256"
     try:
         state = hashlib.new(algorithm)
         with open(path, "rb") as stream:

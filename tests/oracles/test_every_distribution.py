@@ -123,7 +123,7 @@ def _link_tree(original: Path, venv: Path) -> None:
 
 
 def _listing(venv: Path) -> frozenset[TargetPath]:
-    found = set()
+    found: set[TargetPath] = set()
     for here, folders, files in os.walk(venv):
         inside = here.removeprefix(str(venv))
         found.update(TargetPath(f"{inside}/{name}") for name in (*folders, *files))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import hashlib
 import os
@@ -10,7 +11,7 @@ import stat
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -202,14 +203,19 @@ class Box:
 
     def asked(self, question: Callable[[], T]) -> T:
         """`question` answered with the rights that pip has here."""
-        if not (self.rootless and os.getuid() == 0):
+        with without_roots_rights() if self.rootless else contextlib.nullcontext():
             return question()
-        before = _effective()
-        _set_effective(before & ~_DAC)
-        try:
-            return question()
-        finally:
-            _set_effective(before)
+
+
+@contextlib.contextmanager
+def without_roots_rights() -> Iterator[None]:
+    """File permissions count inside, although the tests may run as root."""
+    before = _effective()
+    _set_effective(before & ~_DAC)
+    try:
+        yield
+    finally:
+        _set_effective(before)
 
 
 class _Header(ctypes.Structure):

@@ -1212,3 +1212,139 @@ def pip_itself_and_a_further_name(box: Box) -> tuple[str, ...]:
     box.put("other.py").dist("z", "z.py").put("pip", "pip3", "pip3.12", at=box.bin)
     box.install_pip()
     return ("pip", "z")
+
+
+# Old forms and editable installs
+
+_PKG_INFO = "Metadata-Version: 1.0\nName: pkg\nVersion: 1.0\n"
+_EGG = "pkg-1.0-py3.12.egg"
+
+
+@case(versions=True)
+def an_egg_info_folder_with_installed_files(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info/PKG-INFO", text=_PKG_INFO).put("pkg/__init__.py", "pkg/extra.txt", "other.py")
+    listed = "../pkg/__init__.py\nPKG-INFO\ninstalled-files.txt\n../../../../bin/tool\n"
+    box.put("pkg-1.0.egg-info/installed-files.txt", text=listed).put("tool", at=box.bin)
+    box.put("pkg-1.0.egg-info/unlisted.txt", f"pkg/__pycache__/__init__.{box.tag}.pyc")
+    return ("pkg",)
+
+
+@case(versions=True)
+def an_egg_info_folder_with_top_level(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info/PKG-INFO", text=_PKG_INFO).put(
+        "pkg/__init__.py", "pkg/unlisted.txt", "nsp/x.py"
+    )
+    box.put("mod.py", "mod.pyc", "other.py", f"__pycache__/mod.{box.tag}.pyc")
+    box.put("pkg-1.0.egg-info/top_level.txt", text="pkg\nmod\nnsp\n")
+    box.put("pkg-1.0.egg-info/namespace_packages.txt", text="nsp\n")
+    return ("pkg",)
+
+
+@case(versions=True)
+def hostile_names_in_top_level(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info/PKG-INFO", text=_PKG_INFO).put("pkg/x", "other.py").put("tool", at=box.bin)
+    box.put("pkg-1.0.egg-info/top_level.txt", text="pkg\n../../../bin\n.\n")
+    return ("pkg",)
+
+
+@case()
+def an_egg_info_folder_that_lists_nothing(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info/PKG-INFO", text=_PKG_INFO).put("pkg/x", "other.py")
+    return ("pkg",)
+
+
+@case()
+def an_egg_info_folder_with_a_record(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info/PKG-INFO", text=_PKG_INFO).put("pkg/x", "other.py")
+    box.put("pkg-1.0.egg-info/RECORD", text="pkg/x,,\n")
+    return ("pkg",)
+
+
+@case(versions=True)
+def an_egg_info_file(box: Box) -> tuple[str, ...]:
+    box.put("pkg-1.0.egg-info", text=_PKG_INFO).put("pkg/__init__.py", "other.py")
+    return ("pkg",)
+
+
+@case()
+def an_egg_info_folder_without_a_version(box: Box) -> tuple[str, ...]:
+    box.put("pkg.egg-info/PKG-INFO", text=_PKG_INFO).put("pkg.egg-info/top_level.txt", text="pkg\n")
+    box.put("pkg/__init__.py", "other.py")
+    return ("pkg",)
+
+
+@case(versions=True)
+def an_egg_folder_in_easy_install(box: Box) -> tuple[str, ...]:
+    box.put(f"{_EGG}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put(f"{_EGG}/pkg/__init__.py", f"{_EGG}/unlisted")
+    box.put("other.py").put("easy-install.pth", text=f"./{_EGG}\n./more.egg\n")
+    return ("pkg",)
+
+
+@case()
+def an_egg_file_in_easy_install(box: Box) -> tuple[str, ...]:
+    box.put("other.py").put("easy-install.pth", text=f"./{_EGG}")
+    with zipfile.ZipFile(box.sp / _EGG, "w") as bundle:
+        bundle.writestr("EGG-INFO/PKG-INFO", _PKG_INFO)
+        bundle.writestr("pkg/__init__.py", "")
+    return ("pkg",)
+
+
+@case(versions=True)
+def an_egg_in_no_pth_file(box: Box) -> tuple[str, ...]:
+    box.put(f"{_EGG}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put("other.py")
+    return ("pkg",)
+
+
+def _develop(box: Box) -> Path:
+    source = box.out / "src"
+    box.put("pkg.egg-info/PKG-INFO", at=source, text=_PKG_INFO).put("pkg/__init__.py", at=source)
+    box.put("pkg.egg-info/top_level.txt", at=source, text="pkg\n")
+    return source
+
+
+@case(versions=True)
+def a_develop_install(box: Box) -> tuple[str, ...]:
+    source = _develop(box)
+    box.put("pkg.egg-info/entry_points.txt", at=source, text="[console_scripts]\ncmd = pkg:x\n")
+    box.put("pkg.egg-link", text=f"{source}\n.").put("easy-install.pth", text=f"{source}\n/else\n")
+    box.put("other.py").put("cmd", at=box.bin)
+    return ("pkg",)
+
+
+@case(backends=("importlib",))
+def an_egg_link_that_points_elsewhere(box: Box) -> tuple[str, ...]:
+    source = _develop(box)
+    box.put("x", at=box.out / "fake")
+    box.put("pkg.egg-link", text=f"{box.out}/fake\n.").put("easy-install.pth", text=f"{source}\n").put(
+        "other.py"
+    )
+    return ("pkg",)
+
+
+@case()
+def an_egg_link_without_easy_install(box: Box) -> tuple[str, ...]:
+    box.put("pkg.egg-link", text=f"{_develop(box)}\n.").put("other.py")
+    return ("pkg",)
+
+
+@case(versions=True)
+def an_editable_install(box: Box) -> tuple[str, ...]:
+    source = box.out / "src"
+    box.put("pkg/__init__.py", at=source).put("other.py", "__editable___pkg_finder.py")
+    box.put("__editable__.pkg.pth", text=f"{source}\n")
+    direct = f'{{"dir_info": {{"editable": true}}, "url": "file://{source}"}}'
+    rows = ("__editable__.pkg.pth", "__editable___pkg_finder.py")
+    box.dist("pkg", rows=rows, info={"direct_url.json": direct})
+    return ("pkg",)
+
+
+@case()
+def an_editable_install_over_a_source_with_egg_info(box: Box) -> tuple[str, ...]:
+    box.put("__editable__.pkg.pth", text=f"{_develop(box)}\n").dist("pkg", rows=("__editable__.pkg.pth",))
+    return ("pkg",)
+
+
+@case()
+def egg_info_in_a_source_that_a_pth_file_names(box: Box) -> tuple[str, ...]:
+    box.put("mine.pth", text=f"{_develop(box)}\n").put("other.py")
+    return ("pkg",)

@@ -73,7 +73,8 @@ def record(content: Contents, info: str) -> str:
 
 def row(path: str, data: bytes) -> str:
     digest = base64.urlsafe_b64encode(hashlib.sha256(data).digest()).decode().rstrip("=")
-    cell = f'"{path}"'.replace('""', '"') if "," in path else path
+    quoted = '"' + path.replace('"', '""') + '"'
+    cell = quoted if {'"', ","} & set(path) else path
     return f"{cell},sha256={digest},{len(data)}\n"
 
 

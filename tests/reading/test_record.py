@@ -1,0 +1,90 @@
+"""RECORD is read as pip reads it, and its promises are held against the files."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from safepip.model.environment import Claim
+from safepip.model.paths import TargetPath
+from safepip.reading import record
+from safepip.reading.site import take_inventory
+from support.environments import target
+from support.wheels import install
+
+CELLS = st.text('ab.,/"~ \\\n\r\x0c\u2028\0é', max_size=12)
+TEXTS = st.lists(
+    st.one_of(CELLS, st.sampled_from(["pkg/a.py,sha256=x,3", "../../../bin/x,,", '"a,b",,', "", "a//b/./c"]))
+)
+
+
+def as_pip_reads(text: str) -> list[str] | None:
+    """pip's metadata/base.py, `_iter_declared_entries_from_record`; None where it ends with a traceback."""
+    try:
+        return [str(Path(row[0])) for row in csv.reader(text.splitlines())]
+    except (IndexError, csv.Error):
+        return None
+
+
+@given(TEXTS.map("\n".join))
+def test_paths_are_what_pip_reads(text: str) -> None:
+    try:
+        read: list[str] | None = record.paths(text)
+    except record.BrokenRecordError:
+        read = None
+    assert read == as_pip_reads(text)
+
+
+@pytest.mark.parametrize("cell", ["n" * 131_072, "n" * 131_073])
+def test_a_field_may_be_as_long_as_csv_lets_it(cell: str) -> None:
+    text = f"a.py,,\n{cell},,\n"
+    if as_pip_reads(text) is None:
+        with pytest.raises(record.BrokenRecordError):
+            record.paths(text)
+    else:
+        assert record.paths(text) == ["a.py", cell]
+
+
+@pytest.mark.parametrize(
+    ("line", "path"),
+    [
+        ("../pkg/a.py", "pkg/a.py"),
+        ("PKG-INFO", "pkg.egg-info/PKG-INFO"),
+        ("./x//y", "pkg.egg-info/x/y"),
+        ("../../../../bin/tool", "../../../bin/tool"),
+        ("sub/../x", "pkg.egg-info/sub/../x"),
+        ("/etc/x", "/etc/x"),
+        ("..", "."),
+    ],
+)
+def test_installed_files_are_relative_to_the_metadata(line: str, path: str) -> None:
+    assert record.installed_files(f"{line}\n\n", "/site/pkg.egg-info") == [path]
+
+
+def test_claims_are_read_again_for_the_paths_that_are_asked_for(tmp_path: Path) -> None:
+    install(tmp_path, "pkg", {"pkg/a.py": "x = 1\n", "pkg/b,c.py": b"", "pkg/d.py": "y\n"})
+    site = TargetPath(str(tmp_path.resolve()))
+    (dist,) = take_inventory(replace(target(), sites=(site,))).distributions
+    a, b, own = (
+        TargetPath(f"{site}/{name}") for name in ("pkg/a.py", "pkg/b,c.py", "pkg-1.0.dist-info/RECORD")
+    )
+    empty = "sha256=47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU"
+    assert record.claims(dist, [a, b, own, TargetPath("/nowhere")]) == {
+        a: Claim(record.digest(a), 6),
+        b: Claim(empty, 0),
+        own: Claim("", None),
+    }
+    assert record.digest(a) != record.digest(b) == empty
+
+
+def test_a_digest_is_made_by_the_claims_own_algorithm(tmp_path: Path) -> None:
+    path = TargetPath(str(tmp_path / "x"))
+    Path(path).write_bytes(b"")
+    assert record.digest(path, "sha512=z4Phx").startswith("sha512=z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg")
+    assert record.digest(path, "nonsense=1") == ""
+    assert record.digest(TargetPath("/nowhere/x")) == ""

@@ -1,0 +1,181 @@
+"""What is installed, in pip's order, and what is broken in it."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Inventory, PipInUse, Unjudged
+from safepip.model.paths import DistKey, TargetPath
+from safepip.reading.metadata import canonical
+from safepip.reading.site import take_inventory
+from support.environments import target
+from support.wheels import install, metadata
+
+
+def inventory(*sites: Path, pip: str = "26.3", version: str = "3.12.1") -> Inventory:
+    return take_inventory(
+        replace(
+            target(),
+            sites=tuple(TargetPath(str(site)) for site in sites),
+            pip=PipInUse(pip, None),
+            version=version,
+        )
+    )
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    folder = tmp_path.resolve() / "lib/site-packages"
+    folder.mkdir(parents=True)
+    return folder
+
+
+def test_everything_that_a_wheel_says_of_itself(site: Path) -> None:
+    info = install(
+        site,
+        "Foo.Bar",
+        {"foo/__init__.py": "x = 1\n"},
+        version="1.2",
+        requires=["numpy>=2", "x; extra == 'y'"],
+        entry_points="[console_scripts]\nfoo = foo:main\n",
+    )
+    (info / "REQUESTED").touch()
+    assert inventory(site).distributions == (
+        Distribution(
+            DistKey("foo-bar"),
+            "Foo.Bar",
+            "1.2",
+            TargetPath(str(site)),
+            TargetPath(str(info)),
+            Install.DIST_INFO,
+            files=tuple(
+                TargetPath(f"{site}/{name}")
+                for name in (
+                    "foo/__init__.py",
+                    "Foo.Bar-1.2.dist-info/METADATA",
+                    "Foo.Bar-1.2.dist-info/INSTALLER",
+                    "Foo.Bar-1.2.dist-info/entry_points.txt",
+                    "Foo.Bar-1.2.dist-info/RECORD",
+                )
+            ),
+            requires=("numpy>=2", "x; extra == 'y'"),
+            entry_points=(EntryPoint("console_scripts", "foo", "foo:main"),),
+            installer="pip",
+            requested=True,
+        ),
+    )
+
+
+def test_the_order_of_a_real_environment_is_importlibs() -> None:
+    sites = [Path(path) for path in sys.path if path.endswith("-packages")]
+    found = inventory(*sites).distributions
+    expected = [dist for site in sites for dist in importlib.metadata.distributions(path=[str(site)])]
+    assert [dist.key for dist in found] == [canonical(dist.metadata["Name"]) for dist in expected]
+    assert [dist.version for dist in found] == [dist.version for dist in expected]
+    assert [len(dist.files or ()) for dist in found] == [len(_rows(dist)) for dist in expected]
+
+
+def _rows(dist: importlib.metadata.Distribution) -> list[str]:
+    return (dist.read_text("RECORD") or "").splitlines()
+
+
+def test_a_folder_that_is_reached_twice_is_read_once(site: Path) -> None:
+    install(site, "pkg", {"pkg.py": ""})
+    os.symlink("lib", site.parent.parent / "lib64")
+    found = inventory(site, site.parent.parent / "lib64/site-packages", site.parent / "nosuch")
+    assert [dist.key for dist in found.distributions] == ["pkg"]
+
+
+def test_a_row_has_the_path_of_the_folder_that_it_really_lies_in(site: Path) -> None:
+    env = site.parent.parent
+    (env / "real").mkdir()
+    (site / "linked").symlink_to(env / "real")
+    (env / "alias").symlink_to(env)
+    install(site, "pkg", {"linked/x.so": "", "../../bin/cmd": "", "../../alias/share/y": "", "sub/./z": ""})
+    (dist,) = inventory(env / "alias/lib/site-packages").distributions
+    assert (dist.files or ())[:4] == (
+        f"{env}/real/x.so",
+        f"{env}/bin/cmd",
+        f"{env}/share/y",
+        f"{site}/sub/z",
+    )
+    assert (dist.as_written or ())[2] == f"{site}/../../alias/share/y"
+
+
+def test_two_owners_of_a_file_are_both_found(site: Path) -> None:
+    (site / "nv").mkdir()
+    (site / "alias").symlink_to("nv")
+    for name, row in (("a", "nv/x.so"), ("b", "alias/x.so"), ("c", "nv/../nv/x.so"), ("d", "other.so")):
+        install(site, name, {row: ""})
+    path = TargetPath(f"{site}/nv/x.so")
+    owners = inventory(site).owners([path])
+    assert {dist.key for dist in owners[path]} == {"a", "b", "c"}
+
+
+def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
+    install(site, "good", {"good.py": ""})
+    for name, file, data in (
+        ("a", "RECORD", b"caf\xe9,,\n"),
+        ("b", "RECORD", b"b.py,,\n\n"),
+        ("c", "METADATA", metadata("c", "1.0").encode() + b"Author: caf\xe9\n"),
+        ("d", "entry_points.txt", b"[console_scripts]\ngarbage\n"),
+        ("e", "METADATA", b""),
+    ):
+        (install(site, name, {f"{name}.py": ""}) / file).write_bytes(data)
+    found = {str(dist.key): dist for dist in inventory(site).distributions}
+    assert {key: dist.faults for key, dist in found.items()} == {
+        "good": (),
+        "a": (Fault.RECORD_UNDECODABLE,),
+        "b": (Fault.RECORD_BROKEN,),
+        "c": (Fault.METADATA_UNDECODABLE,),
+        "d": (Fault.ENTRY_POINTS_BROKEN,),
+        "e": (Fault.METADATA_WITHOUT_NAME, Fault.METADATA_WITHOUT_VERSION),
+    }
+    assert (found["a"].files, found["c"].version, found["e"].name) == (None, "1.0", "e")
+    assert Unjudged(f"{site}/a-1.0.dist-info", "RECORD is not UTF-8") in inventory(site).unjudged
+
+
+def test_an_odd_file_in_the_metadata_neither_blocks_nor_fails(site: Path) -> None:
+    info = install(site, "pkg", {"pkg.py": ""})
+    (info / "INSTALLER").unlink()
+    os.mkfifo(info / "INSTALLER")
+    (info / "entry_points.txt").mkdir()
+    (dist,) = inventory(site).distributions
+    assert (dist.installer, dist.entry_points, dist.damage) == ("", (), "")
+
+
+def test_leftovers_of_a_killed_pip_are_no_distributions(site: Path) -> None:
+    install(site, "~kg", {"pkg.py": ""})
+    found = inventory(site)
+    assert (found.distributions, found.leftovers) == ((), (f"{site}/~kg-1.0.dist-info",))
+
+
+def test_what_an_old_pip_passes_over_is_unjudged(site: Path) -> None:
+    (install(site, "pkg", {"pkg.py": ""}) / "METADATA").write_text("")
+    assert [dist.key for dist in inventory(site).distributions] == ["pkg"]
+    found = inventory(site, pip="24.1")
+    assert (found.distributions, [one.subject for one in found.unjudged]) == (
+        (),
+        [f"{site}/pkg-1.0.dist-info"],
+    )
+
+
+def test_the_requirements_of_an_egg_info_folder(site: Path) -> None:
+    info = site / "pkg-1.0-py3.12.egg-info"
+    info.mkdir()
+    (info / "PKG-INFO").write_text(metadata("pkg", "1.0"))
+    (info / "requires.txt").write_text("six\n\n[x]\nnumpy\n")
+    (info / "installed-files.txt").write_text("../pkg.py\nPKG-INFO\n")
+    (dist,) = inventory(site).distributions
+    assert (dist.install, dist.requires, dist.extras) == (
+        Install.EGG_INFO_FOLDER,
+        ("six", 'numpy ; extra == "x"'),
+        ("x",),
+    )
+    assert dist.files == (f"{site}/pkg.py", f"{info}/PKG-INFO")
