@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -108,6 +109,52 @@ COMMAND_LINES = [
     "uninstall --disable six",
     "uninstall --requirement -y six",
 ]
+WORDS = [
+    "six",
+    "idna",
+    "-y",
+    "-v",
+    "-q",
+    "-r",
+    "-rf",
+    "-yr",
+    "-vyq",
+    "--",
+    "-",
+    "--yes",
+    "--ye",
+    "--requirement",
+    "--requirement=x",
+    "--req",
+    "--require-venv",
+    "--isolated",
+    "--isol",
+    "--log",
+    "--log=x",
+    "--lo",
+    "--no-input",
+    "--no-i",
+    "--no-",
+    "--proxy=",
+    "--nope",
+    "--yes=1",
+    "-z",
+    "--=",
+    "-yx",
+    "--break",
+    "=",
+    "-vr",
+    "-ryy",
+    "--debug",
+]
+
+
+def scrambled(count: int) -> list[str]:
+    """Command lines that nobody would write, the same in every run."""
+    chance = Random(22)
+    return [" ".join(["uninstall", *chance.choices(WORDS, k=chance.randint(1, 6))]) for _ in range(count)]
+
+
 PARSE = """
 import json, sys
 sys.path.insert(0, sys.argv[1])
@@ -142,9 +189,15 @@ def test_command_lines_are_read_as_pips_own_parser_reads_them(wheels: Path) -> N
     options_of(NEWEST, wheels)
     [wheel] = wheels.glob(f"pip-{NEWEST}-*.whl")
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
+    lines = [*COMMAND_LINES, *scrambled(1500)]
     told = subprocess.run(
         [sys.executable, "-c", PARSE, str(wheel)],
-        input=json.dumps(COMMAND_LINES), env={**environ, "PIP_CONFIG_FILE": os.devnull},
+        input=json.dumps(lines), env={**environ, "PIP_CONFIG_FILE": os.devnull},
         check=True, capture_output=True, text=True,
     )  # fmt: skip
-    assert [read(line) for line in COMMAND_LINES] == json.loads(told.stdout)
+    wrong = {
+        line: (mine, pips)
+        for line, pips in zip(lines, json.loads(told.stdout), strict=True)
+        if (mine := read(line)) != pips
+    }
+    assert wrong == {}
