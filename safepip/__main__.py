@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 
 def main() -> int:
     """Entry point of the console script."""
+    from safepip.commands import pass_through
+
+    as_module = getattr(sys.modules.get("__main__"), "__spec__", None) is not None
+    pass_through.go(sys.argv[1:], os.environ, sys.argv[0], as_module=as_module)
+
     from safepip.cli import run
 
     return run(sys.argv[1:])

@@ -12,7 +12,7 @@ from safepip.model.elf import Elf
 from safepip.model.environment import Libc, Target
 from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
-from safepip.reading import elf, interpreter, layout, pip_in_use, sys_path
+from safepip.reading import calling, elf, interpreter, layout, pip_in_use, sys_path
 
 _EXEC_LINE = re.compile(rb"""^'''exec' (.+) "\$0" "\$@"$""")  # of distlib, pip, uv and conda for long paths
 _BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable environments
@@ -24,15 +24,16 @@ def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, runnin
         return Chosen(_named(python, environ), "named by --python")
     if running_as_module:
         return Chosen(TargetPath(sys.executable), "the Python that runs safepip")
-    own = _own(argv0, environ)
+    own = calling.own_python(argv0, environ)
     if own:
-        return Chosen(own, f"the environment of {argv0}")
-    pip = _on_path("pip", environ)
+        return Chosen(TargetPath(own), f"the environment of {argv0}")
+    pip = calling.pip_on_path(environ)
     if pip:
-        return Chosen(_python_of(pip, environ), f"the environment of {pip}, the first pip on the PATH", pip)
-    python3 = _on_path("python3", environ)
+        why = f"the environment of {pip}, the first pip on the PATH"
+        return Chosen(_python_of(pip, environ), why, TargetPath(pip))
+    python3 = calling.on_path("python3", environ)
     if python3:
-        return Chosen(python3, "the first python3 on the PATH, where there is no pip")
+        return Chosen(TargetPath(python3), "the first python3 on the PATH, where there is no pip")
     raise TargetError(
         "no-environment", "neither pip nor python3 is on the PATH", "Name the environment with --python."
     )
@@ -51,33 +52,12 @@ def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
             f"{python} is no environment: it has no bin/python",
             "Name a virtual environment's folder, or the python itself.",
         )
-    found = _on_path(python, environ) if "/" not in python else None
+    found = calling.on_path(python, environ) if "/" not in python else None
     raise TargetError(
         "no-interpreter",
         f"there is no interpreter {python}",
         f"--python wants a path: {found}" if found else "Name a python, or a virtual environment's folder.",
     )
-
-
-def _own(argv0: str, environ: Mapping[str, str]) -> TargetPath | None:
-    """The python beside a safepip that the PATH alone would not have found."""
-    called = os.path.abspath(argv0)
-    if "/" not in argv0 or _on_path(os.path.basename(argv0), environ) == called:
-        return None
-    beside = os.path.dirname(called)
-    if os.path.realpath(beside) != os.path.realpath(f"{sys.prefix}/bin"):
-        return None  # a link to a tool's own environment, as pipx and uv make them
-    return next(
-        (python for python in (f"{beside}/python", f"{beside}/python3") if os.path.exists(python)), None
-    )  # type: ignore[return-value]
-
-
-def _on_path(name: str, environ: Mapping[str, str]) -> TargetPath | None:
-    for folder in environ.get("PATH", os.defpath).split(":"):
-        path = os.path.abspath(os.path.join(folder, name))
-        if os.access(path, os.X_OK) and not os.path.isdir(path):
-            return TargetPath(path)
-    return None
 
 
 def _python_of(script: str, environ: Mapping[str, str]) -> TargetPath:
@@ -114,7 +94,7 @@ def _shebang(script: str, environ: Mapping[str, str]) -> str | None:
     words = [word for word in first[2:].split() if word != b"-S"]
     if words and os.path.basename(words[0]) == b"env":
         words = words[1:]
-        found = _on_path(os.fsdecode(words[0]), environ) if words else None
+        found = calling.on_path(os.fsdecode(words[0]), environ) if words else None
         words[:1] = [os.fsencode(found)] if found else []
     if words and re.search(rb"(python|pypy)[\d.]*t?$", words[0]):
         return os.fsdecode(words[0])

@@ -1,0 +1,30 @@
+"""pip's general options, of every pip since 22.3: those that may stand before any command.
+
+Plain tables in a module of their own, as pass-through reads them where each millisecond counts.
+"""
+
+from __future__ import annotations
+
+FLAGS = {
+    "-h": "help", "--help": "help",
+    "--debug": "debug",
+    "--isolated": "isolated",
+    "--require-virtualenv": "require_venv", "--require-venv": "require_venv",
+    "-v": "verbose", "--verbose": "verbose",
+    "-V": "version", "--version": "version",
+    "-q": "quiet", "--quiet": "quiet",
+    "--no-input": "no_input", "--no-proxy-env": "no_proxy_env", "--no-cache-dir": "no_cache_dir",
+    "--disable-pip-version-check": "disable_pip_version_check",
+    "--no-color": "no_color", "--no-python-version-warning": "no_python_version_warning",
+}  # fmt: skip
+VALUES = {
+    "--python": "python",
+    "--log": "log", "--log-file": "log", "--local-log": "log",
+    "--keyring-provider": "keyring_provider",
+    "--proxy": "proxy", "--retries": "retries", "--resume-retries": "resume_retries",
+    "--timeout": "timeout", "--default-timeout": "timeout",
+    "--exists-action": "exists_action",
+    "--trusted-host": "trusted_host", "--cert": "cert", "--client-cert": "client_cert",
+    "--cache-dir": "cache_dir",
+    "--use-feature": "use_feature", "--use-deprecated": "use_deprecated",
+}  # fmt: skip
