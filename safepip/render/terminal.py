@@ -172,19 +172,22 @@ def _places(steps: Sequence[Step]) -> str:
 
 def _details(block: Sequence[Finding], style: Style) -> list[str]:
     lines: list[str] = []
+    tried: dict[str, None] = {}
     for finding in block:
         for consumer in finding.consumers:
             lines += _wrapped(f"{consumer.distribution}: {_chain(consumer)}", "      ", style)
         for step in finding.searched:
-            lines.append(
-                printable(
-                    f"      tried {step.path} ({step.rule.value}{f' {step.element}' if step.element else ''})"
-                )
-            )
+            tried[
+                f"      tried {step.path} ({step.rule.value}{f' {step.element}' if step.element else ''})"
+            ] = None
         for path in finding.paths if finding.kind is FindingKind.FILE_LOST else ():
             lines.append(printable(f"      {path}"))
     proof = next((finding.proof for finding in block if finding.proof), ())
-    return [*lines, *([printable(f"      proof: {shlex.join(proof)}")] if proof else [])]
+    return [
+        *lines,
+        *map(printable, tried),
+        *([printable(f"      proof: {shlex.join(proof)}")] if proof else []),
+    ]
 
 
 def _unjudged(verdict: Verdict, style: Style) -> list[str]:
