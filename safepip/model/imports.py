@@ -1,0 +1,126 @@
+"""What Python source says it imports, and what that comes to when modules go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+from safepip.model.environment import Distribution
+from safepip.model.paths import TargetPath
+from safepip.model.report import Severity
+
+
+class Condition(IntEnum):
+    """How an import stands, the surer the higher."""
+
+    DEFERRED = 0  # in a function that nothing calls while the module is imported
+    GUARDED = (
+        1  # a failure is caught and importing goes on, or it stands under an `if` that cannot be decided
+    )
+    UNCONDITIONAL = 2
+
+
+class Reference(NamedTuple):
+    """`import module`, or `from module import names`."""
+
+    module: str  # absolute
+    names: tuple[str, ...] = ()
+
+
+class Import(NamedTuple):
+    module: str  # absolute
+    names: tuple[str, ...]
+    line: int
+    condition: Condition
+    otherwise: tuple[Reference, ...] = ()  # what the handler of its `try` imports in its place
+    instead_of: tuple[Reference, ...] = ()  # it stands in a handler: what failed before it is reached
+
+
+class Way(Enum):
+    """How a name that no import statement holds is used."""
+
+    IMPORT = "imported by name"
+    VERSION = "version checked"
+    LAZY = "named for loading on demand"
+    LIBRARY = "opened by ctypes"
+
+
+class Dynamic(NamedTuple):
+    way: Way
+    name: str
+    line: int
+    condition: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One module's imports. `dynamics` and what functions import are there only when it was read whole."""
+
+    imports: tuple[Import, ...] = ()
+    dynamics: tuple[Dynamic, ...] = ()
+
+
+class Unread(NamedTuple):
+    reason: str
+
+
+class Found(NamedTuple):
+    """What the import system picks for a name."""
+
+    path: TargetPath | None  # the file that is run; None: a namespace package, or built into the interpreter
+    folders: tuple[TargetPath, ...] = ()  # a package's __path__
+
+    @property
+    def is_package(self) -> bool:
+        return bool(self.folders)
+
+
+class Gone(NamedTuple):
+    """A name that is imported from another file afterwards, or from none; so is all below it."""
+
+    module: str
+    was: Found
+    now: Found | None
+    dist: Distribution  # whose removal takes it
+
+
+@dataclass(frozen=True, slots=True)
+class ImportLoss:
+    """An import on a survivor's surface that works now and would fail."""
+
+    survivor: Distribution
+    lost: Distribution
+    module: str
+    path: TargetPath  # the file that it is imported from now
+    chain: tuple[str, ...]
+    importer: TargetPath  # the file whose statement fails
+    line: int
+    host: bool = False  # `survivor` does not import it: it loads the plugin that does
+
+
+class Basis(Enum):
+    """What decided how a lost requirement is graded: a clause about the place that `Grade` names."""
+
+    REACHED = "is imported when it starts"
+    MODULE_LEVEL = "is imported at module level"
+    BY_NAME = "is imported by name"
+    VERSION = "has its version checked"
+    LAZY = "is named for loading on demand"
+    COMPILED = "is named in a compiled module"
+    LIBRARIES = "holds libraries, which are opened without an import"
+    KNOWN_LOAD = "is known to be opened at run time"
+    GUARDED = "is imported where a failure is caught"
+    DEFERRED = "is imported only when needed"
+    NOWHERE = "is imported nowhere"
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How much a lost requirement weighs, and what shows it."""
+
+    severity: Severity
+    basis: Basis
+    path: TargetPath | None = None  # the file that shows it
+    line: int = 0
+    module: str = ""  # as it is named there

@@ -1,0 +1,188 @@
+"""What earlier runs found out about sources, kept under the user's cache folder: never in the target.
+
+A distribution's entry holds as long as its RECORD is the same file with the same size and time: its sources do
+not change without it. JSON, since a damaged marshal file can end the process. Unreadable, damaged or unwritable
+means that everything is found out anew.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+from safepip.model.environment import Distribution, Target
+from safepip.model.imports import Condition, Import, Reference, Source
+from safepip.model.paths import TargetPath
+
+SCHEMA = 1
+MOST_FILES = 1000
+MOST_NAMES = 300  # that one distribution was searched for
+
+Names = dict[str, tuple[TargetPath, ...]]
+Sources = dict[TargetPath, Source]
+
+
+class Cache:
+    """One environment's entries. Searches for names lie in one file, sources in one for each distribution."""
+
+    def __init__(self, folder: str, python: str, prefix: str) -> None:
+        self._folder = folder
+        self._python = python
+        self._prefix = prefix
+        self._names: dict[str, Names] = {}
+        self._kept_names: dict[str, Any] | None = None
+        self._sources: dict[str, Sources] = {}
+        self._dists: dict[str, Distribution] = {}
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._changed: set[str] = set()
+        self._identities: dict[str, list[int]] = {}
+
+    def naming(self, dist: Distribution) -> Names:
+        """Name to sources that could import it, to be added to."""
+        if dist.info not in self._names:
+            if self._kept_names is None:
+                self._kept_names = self._load(self._names_file())
+            entry = self._kept_names.get(dist.info)
+            self._names[dist.info] = _names(entry, self._identity(dist), dist)
+        return self._names[dist.info]
+
+    def sources(self, dist: Distribution) -> Sources:
+        """Path to what the module there imports, to be added to."""
+        if dist.info not in self._sources:
+            self._dists[dist.info] = dist
+            entry = self._load(self._sources_file(dist.info))
+            self._sources[dist.info] = _sources(entry, self._identity(dist), dist)
+        return self._sources[dist.info]
+
+    def changed(self, dist: Distribution) -> None:
+        self._dists[dist.info] = dist
+        self._changed.add(dist.info)
+
+    def save(self) -> None:
+        """Write what was added; older entries go where there are too many."""
+        if not self._changed or not self._folder:
+            return
+        try:
+            os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            self._save_names()
+            for info in self._changed & self._sources.keys():
+                self._save_sources(info)
+            _bound(self._folder)
+        except OSError:
+            return
+
+    def _save_names(self) -> None:
+        kept = dict(self._kept_names or {})
+        for info in self._changed & self._names.keys():
+            identity = self._identity(self._dists[info])
+            if identity:
+                length = len(self._dists[info].location) + 1
+                last = list(self._names[info].items())[-MOST_NAMES:]
+                kept[info] = [identity, {name: [path[length:] for path in paths] for name, paths in last}]
+        self._write(self._names_file(), kept)
+
+    def _save_sources(self, info: str) -> None:
+        identity = self._identity(self._dists[info])
+        if identity:
+            length = len(self._dists[info].location) + 1
+            rows = {
+                path[length:]: [list(item) for item in source.imports]
+                for path, source in self._sources[info].items()
+            }
+            self._write(self._sources_file(info), {"identity": identity, "sources": rows})
+
+    def _identity(self, dist: Distribution) -> list[int]:
+        """Empty where there is no RECORD to tell by: then nothing is kept."""
+        if dist.info not in self._identities:
+            try:
+                found = os.stat(f"{dist.info}/RECORD")
+                self._identities[dist.info] = [found.st_ino, found.st_size, found.st_mtime_ns]
+            except OSError:
+                self._identities[dist.info] = []
+        return self._identities[dist.info]
+
+    def _names_file(self) -> str:
+        return self._file("names", self._prefix)
+
+    def _sources_file(self, info: str) -> str:
+        return self._file("sources", info)
+
+    def _file(self, kind: str, subject: str) -> str:
+        code = zlib.crc32(subject.encode("utf-8", "surrogateescape"))
+        return f"{self._folder}/{kind}-{subject.rpartition('/')[2][:80]}-{code:08x}.json"
+
+    def _load(self, path: str) -> dict[str, Any]:
+        try:
+            with open(path, "rb") as file:
+                schema, python, prefix, content = json.load(file)
+        except (OSError, ValueError, TypeError, RecursionError):
+            return {}
+        same = (schema, python, prefix) == (SCHEMA, self._python, self._prefix)
+        return content if same and isinstance(content, dict) else {}
+
+    def _write(self, path: str, content: Mapping[str, Any]) -> None:
+        own = f"{path}.{os.getpid()}"
+        with open(own, "w", encoding="ascii") as file:
+            json.dump([SCHEMA, self._python, self._prefix, content], file, separators=(",", ":"))
+        os.replace(own, path)
+
+
+def open_cache(environ: Mapping[str, str], target: Target) -> Cache:
+    """The cache of one environment. Without a home nothing is kept."""
+    home = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
+    folder = f"{home}/safepip/imports" if home.startswith("/") else ""
+    if folder.startswith(f"{target.prefix}/"):
+        folder = ""
+    return Cache(folder, target.version, target.prefix)
+
+
+def _names(entry: Any, identity: list[int], dist: Distribution) -> Names:
+    try:
+        kept, names = entry
+        if not identity or kept != identity:
+            return {}
+        return {str(name): tuple(_inside(dist, path) for path in paths) for name, paths in names.items()}
+    except (TypeError, ValueError, AttributeError):
+        return {}
+
+
+def _sources(entry: Any, identity: list[int], dist: Distribution) -> Sources:
+    try:
+        if not identity or entry.get("identity") != identity:
+            return {}
+        return {
+            _inside(dist, path): Source(tuple(_import(row) for row in rows))
+            for path, rows in entry["sources"].items()
+        }
+    except (TypeError, ValueError, AttributeError, KeyError):
+        return {}
+
+
+def _inside(dist: Distribution, path: Any) -> TargetPath:
+    return TargetPath(f"{dist.location}/{path}")
+
+
+def _import(row: list[Any]) -> Import:
+    module, names, line, condition, otherwise, instead_of = row
+    return Import(
+        str(module),
+        tuple(names),
+        int(line),
+        Condition(condition),
+        _references(otherwise),
+        _references(instead_of),
+    )
+
+
+def _references(rows: Any) -> tuple[Reference, ...]:
+    return tuple(Reference(str(module), tuple(names)) for module, names in rows)
+
+
+def _bound(folder: str) -> None:
+    with os.scandir(folder) as entries:
+        files = sorted((entry.stat().st_mtime_ns, entry.path) for entry in entries)
+    for _, path in files[:-MOST_FILES]:
+        os.unlink(path)

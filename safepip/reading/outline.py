@@ -1,0 +1,95 @@
+"""The part of a Python file that is run while it is imported and bears on imports, cut out before it is parsed.
+
+`ast` takes three milliseconds a file, nearly all of it for bodies of functions that no import runs. The
+cut works on lines; where it goes wrong, what is left does not parse, and the whole file is parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+STATEMENT = re.compile(rb"\n[A-Za-z_@\"']")
+FUNCTION = re.compile(rb"(?:@[^\n]*\n(?:[ \t)][^\n]*\n|\n)*)*(?:async[ \t]+)?def[ \t]+(\w+)")
+METHOD = re.compile(
+    rb"^([ \t]+)(?:async[ \t]+)?def[ \t][^\n]*\n(?:\1[ \t]+[^\n]*\n|[ \t]*(?:#[^\n]*)?\n|\1[)\]}][^\n]*\n)*",
+    re.MULTILINE,
+)
+DECORATOR = re.compile(rb"^[ \t]+@[^\n(]*(?:\([^\n]*\))?(\n)", re.MULTILINE)
+CALL = re.compile(rb"(\w+)\(")
+CONTINUES = (b"else", b"elif", b"except", b"finally")
+IMPORT = re.compile(rb"(?:^|[\n:;])[ \t]*(?:import|from)[ \t.]")
+DECIDES = (
+    b"ImportError",
+    b"version_info",
+    b"platform",
+    b"os.name",
+)  # what later conditions and handlers turn on
+BY_NAME = (b"__import__", b"import_module")
+STEPS = 3  # calls that are followed from one function of the module to the next
+
+
+def cut(data: bytes) -> bytes:
+    """`data` with every line blank that importing it does not run, or that cannot lead to an import."""
+    if any(word in data for word in BY_NAME):
+        return data  # names may come from any constant
+    chunks = tuple(_chunks(data))
+    functions = {match[1]: index for index, chunk in enumerate(chunks) if (match := FUNCTION.match(chunk))}
+    inside = frozenset(functions.values())
+    kept = {0} | {index for index, chunk in enumerate(chunks) if index not in inside and _matters(chunk)}
+    if any(b"import" in chunks[index] for index in inside):
+        kept |= _called(chunks, functions, inside)
+    return b"".join(
+        _shorten(chunk) if index in kept else b"\n" * chunk.count(b"\n") for index, chunk in enumerate(chunks)
+    )
+
+
+def _matters(chunk: bytes) -> bool:
+    if b"import" in chunk and IMPORT.search(chunk):
+        return True
+    return not chunk.startswith(b"class ") and any(word in chunk for word in DECIDES)
+
+
+def _chunks(data: bytes) -> Iterator[bytes]:
+    """Statements of the top level with all that belongs to them; text in triple quotes is never split."""
+    begin, decorated = 0, data.startswith(b"@")
+    for match in STATEMENT.finditer(data):
+        start = match.start() + 1
+        if not decorated and not data.startswith(CONTINUES, start) and not _open(chunk := data[begin:start]):
+            yield chunk
+            begin = start
+        decorated = data.startswith(b"@", start)
+    yield data[begin:]
+
+
+def _open(chunk: bytes) -> bool:
+    return bool(chunk.count(b'"""') % 2 or chunk.count(b"'''") % 2)
+
+
+def _called(chunks: tuple[bytes, ...], functions: dict[bytes, int], inside: frozenset[int]) -> set[int]:
+    """Functions that the top level calls by name, and those that they call; with the statements that call."""
+    reached = set[int]()
+    new = set[int]()
+    for index, chunk in enumerate(chunks):
+        if index not in inside and not chunk.startswith(b"class "):
+            called = {functions[name] for name in CALL.findall(chunk) if name in functions}
+            if called:
+                new |= {index, *called}
+    for _ in range(STEPS):
+        reached |= new
+        new = {
+            functions[name]
+            for index in new & inside
+            for name in CALL.findall(chunks[index])
+            if name in functions
+        } - reached
+    return reached
+
+
+def _shorten(chunk: bytes) -> bytes:
+    if not chunk.startswith((b"class ", b"@")) or FUNCTION.match(chunk):
+        return chunk
+    short = METHOD.sub(
+        lambda found: found[1] + b"pass" + b"\n" * found[0].count(b"\n"), DECORATOR.sub(rb"\1", chunk)
+    )
+    return short if IMPORT.search(short) else b"\n" * chunk.count(b"\n")
