@@ -1,0 +1,162 @@
+"""A load closure as a value: what met each need, where else was looked, and on what the answer rests."""
+
+from __future__ import annotations
+
+from safepip.model.elf import Binding, Flaw, Loaded, Loading, Rule, Step
+from safepip.model.paths import TargetPath
+from safepip.reasoning import linking
+from safepip.world import Changed
+from support.fake_world import Content, FakeWorld, Link, glibc, lib, program
+
+T = "libT.so.1"
+
+
+def world(files: dict[str, Content]) -> FakeWorld:
+    return FakeWorld({"/bin/python": program(), **files})
+
+
+def path(text: str) -> TargetPath:
+    return TargetPath(text)
+
+
+def step(rule: Rule, at: str, by: str | None = None, element: str = "") -> Step:
+    return Step(rule, path(at), path(by) if by else None, element)
+
+
+def test_a_loading_tells_what_met_each_need_and_where_else_was_looked() -> None:
+    files: dict[str, Content] = {
+        "/e/m.so": lib("m.so", needs=[T], runpath="$ORIGIN/none:$ORIGIN/libs"),
+        "/e/libs/libT.so.1": Link("libT.so.1.2"),
+        "/e/libs/libT.so.1.2": lib(T, needs=["libc.so.6"]),
+        "/lib/libc.so.6": lib("libc.so.6"),
+    }
+    found = linking.link(path("/e/m.so"), world(files), glibc(library_path="/opt"))
+    assert found == Loading(
+        path("/e/m.so"),
+        objects=(
+            Loaded(path("/e/m.so"), path("/e/m.so"), "m.so", None),
+            Loaded(path("/e/libs/libT.so.1"), path("/e/libs/libT.so.1.2"), T, path("/e/m.so")),
+            Loaded(path("/lib/libc.so.6"), path("/lib/libc.so.6"), "libc.so.6", path("/e/libs/libT.so.1")),
+        ),
+        bindings=(
+            Binding(
+                path("/e/m.so"),
+                T,
+                path("/e/libs/libT.so.1"),
+                step(Rule.RUNPATH, "/e/libs/libT.so.1", "/e/m.so", "$ORIGIN/libs"),
+                (
+                    step(Rule.LIBRARY_PATH, "/opt/libT.so.1", element="/opt"),
+                    step(Rule.RUNPATH, "/e/none/libT.so.1", "/e/m.so", "$ORIGIN/none"),
+                ),
+            ),
+            Binding(
+                path("/e/libs/libT.so.1"),
+                "libc.so.6",
+                path("/lib/libc.so.6"),
+                step(Rule.DEFAULT, "/lib/libc.so.6"),
+                (step(Rule.LIBRARY_PATH, "/opt/libc.so.6", element="/opt"),),
+            ),
+        ),
+        crossed=frozenset(
+            map(path, ("/e/m.so", "/e/libs/libT.so.1", "/e/libs/libT.so.1.2", "/lib/libc.so.6"))
+        ),
+    )
+
+
+def test_an_answer_changes_only_where_what_it_crossed_goes() -> None:
+    files: dict[str, Content] = {
+        "/e/view": Link("/store/m"),
+        "/store/m/m.so": lib("m.so", needs=[T], rpath="$ORIGIN/a:$ORIGIN/b"),
+        "/store/m/a/libT.so.1": lib(T),
+        "/store/m/b/libT.so.1": lib(T),
+        "/store/m/other": b"",
+    }
+    now = world(files)
+    before = linking.link(path("/e/view/m.so"), now, glibc())
+    for gone in files:
+        after = linking.link(path("/e/view/m.so"), Changed(now, frozenset({path(gone)})), glibc())
+        assert (after != before) == (path(gone) in before.crossed), gone
+
+
+def test_an_earlier_import_meets_only_what_no_search_finds_and_brings_nothing_along() -> None:
+    files: dict[str, Content] = {
+        "/e/m.so": lib("m.so", needs=["libfound.so", "libc10.so", "libgone.so"], runpath="/e/libs"),
+        "/e/libs/libfound.so": lib("libfound.so"),
+        "/torch/lib/libc10.so": lib("libc10.so", needs=["libnowhere.so"]),
+    }
+    fallback = {
+        "libc10.so": path("/torch/lib/libc10.so"),
+        "libfound.so": path("/torch/lib/libfound.so"),
+    }
+    found = linking.link(path("/e/m.so"), world(files), glibc(), fallback=fallback)
+    met = {binding.wants: binding.how for binding in found.bindings}
+    assert met == {
+        "libfound.so": step(Rule.RUNPATH, "/e/libs/libfound.so", "/e/m.so", "/e/libs"),
+        "libc10.so": step(Rule.PRELOADED, "/torch/lib/libc10.so"),
+        "libgone.so": None,
+    }
+    assert [binding.wants for binding in found.missing] == ["libgone.so"]
+    assert path("/torch/lib/libc10.so") in found.crossed
+
+
+def test_a_need_that_a_damaged_file_ends_says_so() -> None:
+    files: dict[str, Content] = {
+        "/e/m.so": lib("m.so", needs=[T], runpath="/a:/b"),
+        "/a/libT.so.1": b"INPUT(libT.so.1.2)",
+        "/b/libT.so.1": lib(T),
+    }
+    (need,) = linking.link(path("/e/m.so"), world(files), glibc()).missing
+    assert (need.flaw, need.tried) == (Flaw.NOT_ELF, (step(Rule.RUNPATH, "/a/libT.so.1", "/e/m.so", "/a"),))
+
+
+def test_roots_that_share_a_memo_are_linked_as_if_alone() -> None:
+    files: dict[str, Content] = {
+        "/e/p/one.so": lib(needs=[T, "libU.so"], rpath="$ORIGIN/../libs"),
+        "/e/p/two.so": lib(needs=["libU.so", T, "libgone.so"], rpath="$ORIGIN/../libs"),
+        "/e/q/three.so": lib(needs=[T], rpath="$ORIGIN/../libs"),
+        "/e/q/four.so": lib(needs=[T], runpath="$ORIGIN/../libs"),
+        "/e/q/five.so": lib(needs=[T, "libU.so"]),
+        "/e/q/six.so": lib(needs=["libc.so.6", "libgone.so"]),
+        "/e/p/seven.so": lib(needs=["libc.so.6", "$ORIGIN/beside.so"]),
+        "/e/q/eight.so": lib(needs=["libc.so.6", "$ORIGIN/beside.so"]),
+        "/e/q/nine.so": lib(needs=["libc.so.6"], nodeflib=True),
+        "/e/q/beside.so": lib(),
+        "/e/libs/libT.so.1": lib(T, needs=["libV.so"]),
+        "/e/libs/libU.so": lib("libU.so", needs=[T]),
+        "/e/libs/libV.so": lib("libV.so"),
+        "/lib/libc.so.6": lib("libc.so.6"),
+    }
+    here = world(files)
+    config = glibc(library_path="/opt")
+    main = linking.main_program(here, config)
+    memo: linking.Memo = {}
+    for root in files:
+        alone = linking.link(path(root), here, config)
+        assert alone == linking.link(path(root), here, config, main=main, memo=memo)
+
+
+def test_the_program_s_start_is_a_loading_of_its_own() -> None:
+    files: dict[str, Content] = {
+        "/bin/python": program(needs=["libpython3.so"], rpath="$ORIGIN/../lib/py"),
+        "/lib/ld.so": lib("ld-linux-x86-64.so.2"),
+        "/lib/py/libpython3.so": lib("libpython3.so", needs=["ld-linux-x86-64.so.2"]),
+        "/e/m.so": lib(needs=["libpython3.so", "ld-linux-x86-64.so.2"]),
+    }
+    here = FakeWorld(files)
+    start = linking.main_program(here, glibc())
+    assert [item.path for item in start.objects] == [
+        "/bin/python", "/lib/ld.so", "/bin/../lib/py/libpython3.so",
+    ]  # fmt: skip
+    assert start.loadable
+    found = linking.link(path("/e/m.so"), here, glibc(), main=start)
+    assert [item.path for item in found.objects] == ["/e/m.so"]
+    assert [binding.how for binding in found.bindings] == [
+        step(Rule.LOADED, "/bin/../lib/py/libpython3.so"),
+        step(Rule.LOADED, "/lib/ld.so"),
+    ]
+
+
+def test_an_unreadable_interpreter_loads_nothing() -> None:
+    here = FakeWorld({"/e/m.so": lib()})
+    assert linking.main_program(here, glibc()).flaw is Flaw.MISSING
+    assert linking.link(path("/e/m.so"), here, glibc()).flaw is Flaw.MISSING
