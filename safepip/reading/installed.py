@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Target
 from safepip.model.paths import TargetPath
@@ -58,9 +58,10 @@ class Folder:
     def place(self, rows: list[str]) -> Listed:
         """Rows joined to the folder. Only a head that climbs, or starts in a link, is resolved on the disk."""
         base = f"{self.path.rstrip('/')}/"
-        placed = [TargetPath(base + row) for row in rows]
-        links = self._links or "\0"
-        odd = [i for i, row in enumerate(rows) if row[:1] in "./" or "/../" in row or row.startswith(links)]
+        placed = cast("list[TargetPath]", [base + row for row in rows])
+        odd = [i for i, row in enumerate(rows) if row[:1] in "./" or "/../" in row]
+        if self._links:
+            odd += [i for i, row in enumerate(rows) if row.startswith(self._links)]
         written = [TargetPath(os.path.join(self.path, rows[index])) for index in odd]
         for index, path in zip(odd, written, strict=True):
             placed[index] = self._resolved(path)

@@ -6,13 +6,13 @@ Source: pip's req/req_uninstall.py, `uninstallation_paths`, `UninstallPathSet.ad
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Edit
 from safepip.model.environment import Distribution, Install, Target
 from safepip.model.paths import TargetPath
-from safepip.world import Entry, Kind, Place, World
+from safepip.world import Kind, Place, World
 
 
 class Candidates(NamedTuple):
@@ -49,6 +49,14 @@ def gather(dist: Distribution, target: Target, world: World) -> Candidates:
     )
 
 
+class _Listing(NamedTuple):
+    """A folder as a row's head leads to it."""
+
+    real: str
+    plain: frozenset[str] = frozenset()  # names that are no links: they exist
+    unsure: frozenset[str] | None = None  # names to ask for; None: any, as the folder cannot be listed
+
+
 class _Adder:
     """pip's `UninstallPathSet.add`, with the listings of folders in place of a stat for each row."""
 
@@ -60,7 +68,7 @@ class _Adder:
         self._target = target
         # A test on text, without a separator at its end: /v2 lies in /v for pip.
         self._prefix = world.real(target.prefix) if target.is_venv else ""
-        self._folders: dict[str, tuple[str, Mapping[str, Entry] | None]] = {}
+        self._listings: dict[str, _Listing] = {}
 
     def add(self, paths: Iterable[str], *, compiled: bool = False) -> None:
         """Folder by folder: each head is resolved and listed once."""
@@ -69,8 +77,9 @@ class _Adder:
             head, _, name = path.rpartition("/")
             by_head.setdefault(head, []).append(name)
         for head, names in by_head.items():
-            folder, there = self._folder(head or "/")
-            found = [TargetPath(f"{folder}/{name}") for name in names if self._exists(folder, name, there)]
+            real, plain, unsure = self._listing(head or "/")
+            there = [name for name in names if name in plain or self._answers(real, name, unsure)]
+            found = [TargetPath(f"{real}/{name}") for name in there]
             kept = [path for path in found if path.startswith(self._prefix)]
             self.refused.update(set(found).difference(kept))
             (self.compiled if compiled else self.kept).update(kept)
@@ -81,26 +90,25 @@ class _Adder:
     def is_permitted(self, path: TargetPath) -> bool:
         return path.startswith(self._prefix)
 
-    def _folder(self, head: str) -> tuple[str, Mapping[str, Entry] | None]:
-        """The folder's real path and its names: None where there is no such folder."""
-        known = self._folders.get(head)
-        if known is None:
-            real = self._world.real(TargetPath(head))
-            names = {entry.name: entry for entry in self._world.entries(real)}
-            exists = bool(names) or isinstance(self._world.find(real), Place)
-            known = self._folders[head] = real.rstrip("/"), names if exists else None
-        return known
+    def _listing(self, head: str) -> _Listing:
+        listing = self._listings.get(head)
+        if listing is None:
+            listing = self._listings[head] = self._list(self._world.real(TargetPath(head)))
+        return listing
 
-    def _exists(self, folder: str, name: str, names: Mapping[str, Entry] | None) -> bool:
-        if names is None:
+    def _list(self, real: TargetPath) -> _Listing:
+        entries = self._world.entries(real)
+        if not entries:
+            exists = isinstance(self._world.find(real), Place)
+            return _Listing(real.rstrip("/"), unsure=None if exists else frozenset())
+        links = [entry.name for entry in entries if entry.kind is Kind.LINK]
+        plain = frozenset([entry.name for entry in entries]).difference(links)
+        return _Listing(real.rstrip("/"), plain, frozenset([*links, "", ".", ".."]))
+
+    def _answers(self, real: str, name: str, unsure: frozenset[str] | None) -> bool:
+        if unsure is not None and name not in unsure:
             return False
-        entry = names.get(name)
-        if entry is not None and entry.kind is not Kind.LINK:
-            return True
-        if entry is None and names and name not in {"", ".", ".."}:
-            return False
-        # a link, or a folder that cannot be listed
-        return isinstance(self._world.find(TargetPath(f"{folder}/{name}")), Place)
+        return isinstance(self._world.find(TargetPath(f"{real}/{name}")), Place)
 
 
 def _listed(dist: Distribution) -> Sequence[str]:
