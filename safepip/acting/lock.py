@@ -6,7 +6,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from safepip.acting import files
 from safepip.errors import SafepipError
@@ -15,18 +15,23 @@ PATIENCE = 2.0  # seconds
 _PAUSE = 0.05
 
 
+def open_in(room: str) -> int:
+    """The lock that lies in `room`, not yet taken."""
+    return files.open_lock(f"{room}/lock")
+
+
 @contextmanager
-def held(room: str, patience: float = PATIENCE) -> Iterator[int]:
-    """Hold the lock that lies in `room`; its descriptor is for pip to inherit.
+def held(handle: int, patience: float = PATIENCE) -> Iterator[None]:
+    """Take the lock, and close it at the end; pip is to inherit its descriptor.
 
     flock goes with the open file, so a pip that outlives a killed safepip still holds it: nobody mends an
     environment that pip is still working on.
     """
-    handle = files.open_lock(f"{room}/lock")
     try:
         _wait(handle, patience)
-        files.rewrite(handle, str(os.getpid()).encode())
-        yield handle
+        with suppress(OSError):  # it only tells others who is at it
+            files.rewrite(handle, str(os.getpid()).encode())
+        yield
     finally:
         os.close(handle)
 

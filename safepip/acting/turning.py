@@ -44,11 +44,16 @@ def put_back(receipt: Receipt) -> None:
         for item in receipt.of(ItemKind.CHANGED):
             _exchange(receipt, item, item.content)
             _mend_status(receipt, item)
-        # Inner folders before outer ones: a name made in a folder changes the folder's time.
-        for item in sorted(receipt.of(ItemKind.FOLDER, ItemKind.PARENT), key=_depth, reverse=True):
-            _mend_status(receipt, item)
+        mend_folders(receipt)
     except OSError as error:
         raise _failed("put back", error) from error
+
+
+def mend_folders(receipt: Receipt) -> None:
+    """Inner folders before outer ones: a name made in a folder changes the folder's time."""
+    for item in sorted(receipt.of(ItemKind.FOLDER, ItemKind.PARENT), key=_depth, reverse=True):
+        if os.path.isdir(receipt.place(item)):
+            _mend_status(receipt, item)
 
 
 def verify(receipt: Receipt) -> None:

@@ -27,10 +27,10 @@ def with_way_back(
     if home is None or reason or not removal.files:
         return Kept(act(()), unkept=reason)
     try:
-        room = vault.make_room(home)
+        handle = lock.open_in(vault.make_room(home))
     except OSError as error:
         return Kept(act(()), unkept=f"{home}/.safepip cannot be made: {error.strerror}")
-    with lock.held(room) as handle, mended(home):
+    with lock.held(handle), mended(home):
         note = settle(home)
         plan = vault.Plan(removal, _next_number(home), tuple(command), _leftovers(home, removal))
         kept = _kept(plan, home, lambda: act((handle,)), keep=keep)

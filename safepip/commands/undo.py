@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 from safepip.acting import journal, lock, turning, vault
 from safepip.commands import keeping
@@ -20,7 +19,7 @@ REFUSED = 10
 def undo(target: Target, number: int | None) -> Undone:
     """Put back what change `number` took, or the last one; nothing of it where something has taken its place."""
     home = _home_with(target, number)
-    with _held(home) as note:
+    with held(home) as note:
         chosen = number or max(
             filter(lambda n: receipts.is_whole(home, n), receipts.numbers(home)), default=0
         )
@@ -47,7 +46,7 @@ def drop(target: Target) -> Ledger:
     gone = history(target)
     for home in receipts.homes(target):
         if receipts.numbers(home):
-            with _held(home):
+            with held(home):
                 for number in receipts.numbers(home):
                     vault.drop(home, number)
     return gone
@@ -75,24 +74,29 @@ def _home_with(target: Target, number: int | None) -> TargetPath:
 
 
 @contextmanager
-def _held(home: TargetPath) -> Iterator[str]:
+def held(home: TargetPath) -> Iterator[str]:
     """The lock, with whatever an earlier run left open ended first."""
     reason = receipts.distrusted(home)
     if reason:
         raise receipts.DistrustedError("distrusted-vault", f"nothing is changed in {home}: {reason}")
-    with lock.held(vault.make_room(home)), keeping.mended(home):
+    try:
+        handle = lock.open_in(vault.make_room(home))
+    except OSError as error:
+        raise SafepipError("disk", f"{home}/.safepip cannot be written: {error.strerror}") from error
+    with lock.held(handle), keeping.mended(home):
         yield keeping.settle(home)
 
 
 def _put_back(receipt: Receipt) -> None:
     what = ", ".join(f"{name} {version}" for name, version in receipt.leaving)
-    missing = replace(receipt, items=standing.missing(receipt))
+    missing = standing.missing(receipt)
     journal.begin(receipt.home, Entry(Action.UNDOING, receipt.id, what))
     try:
         keeping.put_back(receipt)
     except SafepipError:
         turning.clear_litter(standing.litter(receipt))
         turning.take_out(missing)
+        turning.mend_folders(missing)
         journal.end(receipt.home)
         raise
     journal.end(receipt.home)

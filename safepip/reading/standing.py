@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 
 from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
@@ -18,17 +19,22 @@ def in_the_way(receipt: Receipt) -> tuple[TargetPath, ...]:
     return tuple(receipt.place(item) for item in receipt.items if _is_taken(receipt, item))
 
 
-def missing(receipt: Receipt) -> tuple[Item, ...]:
-    """What an undo of it has to put back."""
-    return tuple(
-        item
-        for item in receipt.items
-        if (
-            not same_bytes(receipt.place(item), receipt.content(item.content))
-            if item.kind is ItemKind.CHANGED
-            else not os.path.lexists(receipt.place(item))
-        )
-    )
+def missing(receipt: Receipt) -> Receipt:
+    """What an undo of it has to put back, and the folders that are there already as they are now."""
+    items = []
+    for item in receipt.items:
+        path = receipt.place(item)
+        if item.kind is ItemKind.CHANGED:
+            absent = not same_bytes(path, receipt.content(item.content))
+        else:
+            absent = not os.path.lexists(path)
+        if absent:
+            items.append(item)
+        elif item.kind in {ItemKind.FOLDER, ItemKind.PARENT}:
+            status = os.lstat(path)
+            mode, mtime = stat.S_IMODE(status.st_mode), status.st_mtime_ns
+            items.append(item._replace(kind=ItemKind.PARENT, mode=mode, mtime=mtime))
+    return replace(receipt, items=tuple(items))
 
 
 def is_done(receipt: Receipt) -> bool:

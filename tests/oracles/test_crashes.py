@@ -1,0 +1,197 @@
+"""Every call that changes the disk is failed in turn: the environment ends as before or as after, never between."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from safepip.acting import files
+from safepip.commands import keeping, undo
+from safepip.errors import SafepipError
+from safepip.model.change import Removal
+from safepip.model.paths import TargetPath
+from safepip.reading import receipts
+from support import faults
+from support.faults import PowerCut
+from support.small import Small, copy, small
+from support.trees import Node, snapshot
+
+Operation = Callable[[Small], object]
+Tree = dict[str, Node]
+
+
+def pip_like(removal: Removal) -> keeping.Act:
+    """Deletes as pip does: files aside, folders under a `~`-name, then both; through the same failing kernel."""
+
+    def act(_: Sequence[int]) -> int:
+        kernel = vars(files)["os"]
+        for path in removal.files:
+            if not path.startswith(tuple(f"{folder}/" for folder in removal.folders)):
+                kernel.unlink(path)
+        moved = []
+        for folder in removal.folders:
+            stash = f"{os.path.dirname(folder)}/~{os.path.basename(folder)[1:]}"
+            kernel.rename(folder, stash)
+            moved.append(stash)
+        for stash in moved:
+            for here, inner, names in os.walk(stash, topdown=False):
+                links = [name for name in inner if os.path.islink(f"{here}/{name}")]
+                for name in [*names, *links]:
+                    kernel.unlink(f"{here}/{name}")
+                for name in set(inner).difference(links):
+                    kernel.rmdir(f"{here}/{name}")
+            kernel.rmdir(stash)
+        return 0
+
+    return act
+
+
+def uninstall(env: Small) -> object:
+    removal = env.plan("victim")
+    return keeping.with_way_back(removal, env.target, ["uninstall", "victim"], pip_like(removal))
+
+
+def take_back(env: Small) -> object:
+    return undo.undo(env.target, None)
+
+
+def let_go(env: Small) -> object:
+    return undo.drop(env.target)
+
+
+@pytest.fixture
+def before(tmp_path: Path) -> Small:
+    env = small(tmp_path)
+    env.add("stays", {"shared/stays.py": "", "stays/__init__.py": ""})
+    env.add(
+        "victim",
+        {
+            "victim/__init__.py": "x",
+            "victim/sub/data.bin": b"\1" * 100,
+            "shared/victim.py": "",
+            "one.py": "1",
+        },
+    )
+    (env.site / "victim/empty").mkdir()
+    (env.site / "victim/link").symlink_to("sub")
+    (env.site / "victim/sub").chmod(0o750)
+    for index, path in enumerate(sorted(env.prefix.rglob("*"))):
+        os.utime(path, ns=(0, 10**18 + index), follow_symlinks=False)
+    return env
+
+
+@pytest.fixture
+def removed(before: Small, tmp_path: Path) -> Small:
+    env = copy(before, tmp_path / "removed")
+    uninstall(env)
+    return env
+
+
+def ends(start: Small, operation: Operation, work: Path) -> tuple[Tree, Tree, int]:
+    """The trees before and after, and how many calls lie between."""
+    env = copy(start, work)
+    first = snapshot(env.prefix)
+    with faults.kernel(faults.nothing) as kernel:
+        operation(env)
+    return first, snapshot(env.prefix, folder_times=False), kernel.count
+
+
+def next_run(env: Small) -> None:
+    """What every command that changes something begins with."""
+    home = receipts.homes(env.target)[0]
+    if os.path.isdir(f"{home}/.safepip"):
+        with undo.held(TargetPath(str(home))):
+            pass
+
+
+def is_either(env: Small, first: Tree, last: Tree) -> bool:
+    return snapshot(env.prefix) == first or snapshot(env.prefix, folder_times=False) == last
+
+
+OPERATIONS = pytest.mark.parametrize(
+    ("operation", "start"), [(uninstall, "before"), (take_back, "removed"), (let_go, "removed")]
+)
+
+
+@OPERATIONS
+def test_cut_off_at_any_call_the_next_run_ends_it(
+    operation: Operation, start: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    origin: Small = request.getfixturevalue(start)
+    first, last, calls = ends(origin, operation, tmp_path / "work")
+    for at in range(1, calls + 1):
+        env = copy(origin, tmp_path / "work")
+        with pytest.raises(PowerCut), faults.kernel(faults.power_cut(at)):
+            operation(env)
+        next_run(env)
+        assert is_either(env, first, last), f"cut off at call {at} of {calls}"
+
+
+@OPERATIONS
+def test_cut_off_while_it_is_mended_the_run_after_that_ends_it(
+    operation: Operation, start: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    origin: Small = request.getfixturevalue(start)
+    first, last, calls = ends(origin, operation, tmp_path / "work")
+    for at in range(1, calls + 1, 2):
+        broken = copy(origin, tmp_path / "broken")
+        with pytest.raises(PowerCut), faults.kernel(faults.power_cut(at)):
+            operation(broken)
+        for again in range(1, 1000, 3):
+            env = copy_exactly(broken, tmp_path / "work")
+            try:
+                with faults.kernel(faults.power_cut(again)):
+                    next_run(env)
+            except PowerCut:
+                next_run(env)
+                assert is_either(env, first, last), f"cut off at call {at}, then at {again}"
+            else:
+                break
+
+
+def copy_exactly(of: Small, to: Path) -> Small:
+    """With its hard links: the vault's names are second names."""
+    shutil.rmtree(to, ignore_errors=True)
+    os.system(f"cp -a '{of.prefix}' '{to}'")  # noqa: S605
+    return Small(to)
+
+
+@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EACCES, errno.EINTR, errno.EPERM])
+@OPERATIONS
+def test_whatever_call_fails_the_environment_is_as_before_or_as_after(
+    operation: Operation, start: str, number: int, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    origin: Small = request.getfixturevalue(start)
+    first, last, calls = ends(origin, operation, tmp_path / "work")
+    for at in range(1, calls + 1):
+        env = copy(origin, tmp_path / "work")
+        try:
+            with faults.kernel(faults.once(at, number)):
+                operation(env)
+        except SafepipError as error:
+            assert error.exit_code == 12  # noqa: PT017
+        assert is_either(env, first, last), f"call {at} of {calls} failed"
+        next_run(env)
+        assert is_either(env, first, last), f"call {at} of {calls} failed, and the run after it did harm"
+
+
+@OPERATIONS
+def test_where_the_disk_fills_up_the_next_run_ends_it(
+    operation: Operation, start: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    origin: Small = request.getfixturevalue(start)
+    first, last, calls = ends(origin, operation, tmp_path / "work")
+    for at in range(1, calls + 1):
+        env = copy(origin, tmp_path / "work")
+        try:
+            with faults.kernel(faults.disk_full(at)):
+                operation(env)
+        except SafepipError as error:
+            assert error.exit_code == 12  # noqa: PT017
+        next_run(env)
+        assert is_either(env, first, last), f"full from call {at} of {calls}"
