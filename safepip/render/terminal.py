@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.errors import SafepipError
@@ -110,15 +110,28 @@ def _environment(verdict: Verdict) -> str:
     return f"{verdict.target.prefix} (Python {verdict.target.version})"
 
 
-def _fold(findings: Iterator[Finding]) -> list[list[Finding]]:
-    """One block for each library, one for all that a survivor loses by its declared requirements and imports."""
-    blocks: dict[tuple[str, str], list[Finding]] = {}
-    for finding in findings:
-        reason = finding.soname or finding.distribution + finding.kind.value
+def _fold(findings: Iterable[Finding]) -> list[list[Finding]]:
+    """One block for the libraries that the same survivors lose, and one for all that lose a requirement."""
+    all_of_them = list(findings)
+    users: dict[str, frozenset[str]] = {
+        soname: frozenset(item.distribution for item in all_of_them if item.soname == soname)
+        for soname in {item.soname for item in all_of_them if item.soname}
+    }
+    blocks: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in all_of_them:
+        reason: tuple[object, ...] = (finding.kind, users.get(finding.soname, finding.distribution))
         if finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST}:
-            reason = "requirement"
-        blocks.setdefault((finding.severity.name, reason), []).append(finding)
-    return list(blocks.values())
+            reason = ("what one imports and the other requires",)
+        blocks.setdefault((finding.severity, *reason), []).append(finding)
+    return [sorted(block, key=_telling) for block in blocks.values()]
+
+
+def _telling(finding: Finding) -> tuple[bool, int, str]:
+    """What shows the most comes first: an import, then the most consumers."""
+    at_import = any(
+        consumer.chain[:1] and consumer.chain[0].startswith("import ") for consumer in finding.consumers
+    )
+    return (not at_import, -len(finding.consumers), finding.soname)
 
 
 def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
@@ -143,10 +156,11 @@ def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str
 
 def _library(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
     first = block[0]
-    users = [f"{finding.distribution} ({len(finding.consumers)})" for finding in block]
-    lines = _wrapped(
-        f"{first.soname}, needed by {_some(users)}", "  ", style, f"{first.kind.value}: ", first.severity
-    )
+    users = [f"{item.distribution} ({len(item.consumers)})" for item in block if item.soname == first.soname]
+    others = len({item.soname for item in block}) - 1
+    more = f" and {_count(others, 'library', 'libraries')} more" if others else ""
+    text = f"{first.soname}{more}, needed by {_some(users)}"
+    lines = _wrapped(text, "  ", style, f"{first.kind.value}: ", first.severity)
     for consumer in first.consumers[:1]:
         lines += _wrapped(_chain(consumer), "    ", style)
     if first.provider:
@@ -232,8 +246,8 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
 
 
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
+def _count(number: int, noun: str, many: str = "") -> str:
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
 
 
 def _wrapped(

@@ -83,6 +83,20 @@ def test_a_refusal_reads_like_this() -> None:
     ).replace(" and \n", " and\n")
 
 
+def test_libraries_that_the_same_survivors_lose_are_one_block_under_the_one_most_needed() -> None:
+    def lost(soname: str, consumers: int) -> Finding:
+        who = tuple(
+            Consumer(at(f"PyQt6/{number}.so"), "PyQt6", ("import PyQt6", soname))
+            for number in range(consumers)
+        )
+        return Finding(FindingKind.LIBRARY_LOST, Severity.REFUSE, "PyQt6", "", soname=soname, consumers=who)
+
+    findings = (lost("libQt6Bluetooth.so.6", 1), lost("libQt6Core.so.6", 33), lost("libQt6Gui.so.6", 9))
+    text = show(Verdict(target(), Removal(leaving=(CUDNN13,)), findings=findings), Style())
+    assert "library-lost: libQt6Core.so.6 and 2 libraries more, needed by PyQt6 (33)" in text
+    assert text.count("library-lost") == 1
+
+
 def test_verbose_adds_the_places_tried_and_a_proof_that_can_be_pasted() -> None:
     text = show(STORY, Style(verbose=True))
     assert f"tried {LIB} (RPATH $ORIGIN/../../nvidia/cudnn/lib)" in text
