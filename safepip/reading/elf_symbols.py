@@ -17,7 +17,8 @@ _HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _VERSYM, _VERDEF, _VERNEED = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE
 _VERDEF_COUNT, _VERNEED_COUNT = 0x6FFFFFFD, 0x6FFFFFFF
 _BASE, _WEAK_VERSION, _HIDDEN = 1, 2, 0x8000
-_STB_LOCAL, _STB_WEAK, _STT_SECTION, _STT_FILE, _STT_TLS = 0, 2, 3, 4, 6
+_STB_WEAK = 2
+_NO_SYMBOL = frozenset({3, 4})  # STT_SECTION, STT_FILE
 _TABLE_MOST = 1 << 30
 
 
@@ -72,18 +73,25 @@ def read(image: Image) -> Symbols | Flaw:
 def _sorted_out(
     tables: _Tables, rows: list[tuple[int, int, int]], marks: tuple[int, ...], versions: _Versions
 ) -> Symbols:
-    undefined, weak, defined, hidden = set[Symbol](), set[Symbol](), set[Symbol](), set[Symbol]()
-    for (name, info, section), mark in zip(rows, marks, strict=False):
-        kind, binding = info & 15, info >> 4
-        if not name or binding == _STB_LOCAL or kind in {_STT_SECTION, _STT_FILE}:
+    undefined, weak, defined, hidden = list[Symbol](), list[Symbol](), list[Symbol](), list[Symbol]()
+    strings, names = tables.strings, versions.names
+    find = strings.find
+    for (name, info, section), mark in zip(
+        rows, marks, strict=False
+    ):  # a hundred thousand times in a large one
+        if not name or info < 16 or info & 15 in _NO_SYMBOL:
             continue
-        symbol = Symbol(tables.text(name), versions.names.get(mark & ~_HIDDEN, ""))
+        end = find(b"\0", name)
+        if end < 0:
+            raise UnusualError
+        text = strings[name:end].decode("utf-8", "surrogateescape")
+        symbol = Symbol(text, names.get(mark & 0x7FFF, ""))
         if not section:
-            (weak if binding == _STB_WEAK else undefined).add(symbol)
-        elif mark & ~_HIDDEN or not marks:
-            defined.add(symbol)
+            (weak if info >> 4 == _STB_WEAK else undefined).append(symbol)
+        elif mark & 0x7FFF:
+            defined.append(symbol)
             if mark & _HIDDEN:
-                hidden.add(symbol)
+                hidden.append(symbol)
     return Symbols(
         frozenset(undefined),
         frozenset(weak),

@@ -22,12 +22,14 @@ def lacking(  # noqa: PLR0913  what process it is in takes two of them
     *,
     main: Loading | None = None,
     libc: Libc = Libc.GLIBC,
+    formerly: Symbols | None = None,
 ) -> tuple[VersionNeed | Symbol, ...]:
     """What `consumer` does not get in `loading`, where one of its needs is bound to `provider`.
 
-    Versions come first; symbols of a version that is lacking are not told again. A symbol that an earlier
-    import brings in by RTLD_GLOBAL is lacking too: subtract what is lacking in the world as it is. `main` is
-    the value of `main_program`. An unreadable provider gives nothing.
+    Versions come first; symbols of a version that is lacking are not told again. `formerly` are the symbols
+    of the provider until now: with it only what that one gave is asked for, which is quick, and leaves out
+    what an earlier import brings in by RTLD_GLOBAL. `main` is the value of `main_program`. An unreadable
+    provider gives nothing.
     """
     wanted, offered = world.symbols(consumer), world.symbols(provider)
     if isinstance(wanted, Flaw):
@@ -38,6 +40,8 @@ def lacking(  # noqa: PLR0913  what process it is in takes two of them
         versions = tuple(_versions(wanted, offered, files))
     told = {need.version for need in versions}
     open_needs = {symbol for symbol in wanted.undefined if symbol.version not in told}
+    if formerly is not None:
+        open_needs = _met(open_needs, formerly, libc)
     for path in _scope(loading, consumer, provider, main):
         if not open_needs:
             break
