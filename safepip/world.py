@@ -50,6 +50,9 @@ class World(Protocol):
     def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
         """The names in `folder`, unsorted; none where it cannot be listed."""
 
+    def writable(self, folder: TargetPath) -> bool:
+        """May names be taken out of `folder`?"""
+
     def size(self, path: TargetPath) -> int:
         """Bytes of the file at `path`, links followed; 0 where there is none."""
 
@@ -114,6 +117,9 @@ class Changed:
         if entry.kind is Kind.LINK and entry.folder and isinstance(self.find(path), Flaw):
             return entry._replace(folder=False)
         return entry
+
+    def writable(self, folder: TargetPath) -> bool:
+        return self._base.writable(folder)
 
     def size(self, path: TargetPath) -> int:
         return 0 if isinstance(self.find(path), Flaw) else self._base.size(path)

@@ -55,6 +55,12 @@ class Disk:
             names = self._entries[folder] = _list(folder)
         return names
 
+    def writable(self, folder: TargetPath) -> bool:
+        try:
+            return os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+        except ValueError:
+            return False
+
     def size(self, path: TargetPath) -> int:
         try:
             return os.stat(path).st_size

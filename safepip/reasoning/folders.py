@@ -16,18 +16,21 @@ class Moved(NamedTuple):
     files: frozenset[TargetPath]  # and links, those in `folders` too
     folders: frozenset[TargetPath]  # whole, the topmost ones
     stuck: TargetPath | None = None  # what cannot be moved and ends pip with an error
+    emptied: frozenset[TargetPath] = frozenset()  # what goes from below `stuck` all the same
 
 
 def move(candidates: Collection[TargetPath], world: World) -> Moved:
-    """Take the candidates away in pip's order, up to one that is its own parent."""
+    """Take the candidates away in pip's order, up to one that cannot be moved."""
     remaining, whole = _compressed(candidates, world)
     files: set[TargetPath] = set()
     folders: set[TargetPath] = set()
     for path in sorted(_compact(remaining.union(TargetPath(f"{folder}/") for folder in whole))):
         real = TargetPath(path.rstrip("/"))
-        if real.rpartition("/")[2] in {"", ".", ".."}:  # shutil.move: "Cannot move a directory into itself"
-            return Moved(frozenset(files), frozenset(folders), path)
-        if real in whole or world.kind(real) is Kind.FOLDER:
+        is_folder = real in whole or world.kind(real) is Kind.FOLDER
+        if not _is_movable(real, world):
+            emptied = frozenset(_emptied(real, world)) if is_folder else frozenset()
+            return Moved(frozenset(files), frozenset(folders), path, emptied)
+        if is_folder:
             folders.add(real)
             files.update(whole[real] if real in whole else _below(real, None, world) or ())
         else:
@@ -53,6 +56,24 @@ def _compressed(
                 remaining.difference_update(below)
                 whole[folder] = below
     return remaining, whole
+
+
+def _is_movable(path: TargetPath, world: World) -> bool:
+    """shutil.move: "Cannot move a directory into itself", or no right to take the name out of its folder."""
+    folder, _, name = path.rpartition("/")
+    return name not in {"", ".", ".."} and world.writable(TargetPath(folder or "/"))
+
+
+def _emptied(folder: TargetPath, world: World) -> list[TargetPath]:
+    """shutil.move copies a folder that it cannot rename, then empties it, and fails at its own name only."""
+    if folder.rpartition("/")[2] in {"", ".", ".."}:
+        return []
+    inner = [
+        TargetPath(f"{folder}/{entry.name}") for entry in world.entries(folder) if entry.kind is Kind.FOLDER
+    ]
+    if not all(world.writable(one) for one in (folder, *inner)):
+        return []
+    return [*(_below(folder, None, world) or ()), *inner]
 
 
 def _below(folder: str, known: Collection[TargetPath] | None, world: World) -> list[TargetPath] | None:

@@ -84,12 +84,13 @@ def _uninstall(key: DistKey, inventory: Inventory, world: World) -> _Done | Skip
     if not candidates.all:
         return Skip(dist.name, "no files were found")
     moved = folders.move(candidates.all, world)
-    halt = None
-    if moved.stuck:
-        halt = Halt(dist.name, f"pip cannot move {moved.stuck}", 2)
-        if target.pip.release >= (26, 3):  # puts back what it has moved
-            return halt
-    return _Done(Taken(dist, candidates, moved), moved, candidates, halt)
+    if not moved.stuck:
+        return _Done(Taken(dist, candidates, moved), moved, candidates)
+    halt = Halt(dist.name, f"pip cannot move {moved.stuck}", 2)
+    if target.pip.release >= (26, 3):  # it puts back what it has moved
+        moved = moved._replace(files=frozenset(), folders=frozenset())
+    lost = moved._replace(files=moved.files | moved.emptied)
+    return _Done(Taken(dist, candidates, lost), lost, candidates, halt) if lost.files else halt
 
 
 def _find(key: DistKey, inventory: Inventory, world: World) -> Distribution | None:

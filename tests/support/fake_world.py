@@ -159,6 +159,9 @@ class FakeWorld:
         }
         return tuple(self._entry(stem, name) for name in names)
 
+    def writable(self, folder: TargetPath) -> bool:
+        return isinstance(self.find(folder), Place)
+
     def size(self, path: TargetPath) -> int:
         content = self._content(path)
         return len(content) if isinstance(content, bytes) else 0

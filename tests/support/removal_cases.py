@@ -995,6 +995,40 @@ def a_read_only_file_goes(box: Box) -> tuple[str, ...]:
     return ("pkg",)
 
 
+@case(versions=True)
+def a_read_only_folder_that_must_stay(box: Box) -> tuple[str, ...]:
+    box.rootless = True
+    box.dist("aaa", "aaa/x.so").dist("pkg", *PKG).dist("zzz", "zzz.py").put("other.py", "pkg/sub/mine")
+    (box.sp / "pkg/sub").chmod(0o555)
+    return ("aaa", "pkg", "zzz")
+
+
+@case(versions=True)
+def a_read_only_site_folder(box: Box) -> tuple[str, ...]:
+    box.rootless = True
+    scripts = "[console_scripts]\ntool = pkg:x\n"
+    box.dist("pkg", *PKG, "zz.py", scripts=scripts).put("other.py").put("tool", at=box.bin)
+    box.put("pkg-1.0.dist-info/licenses/L").dist("pkg", *PKG, "pkg-1.0.dist-info/licenses/L", scripts=scripts)
+    box.sp.chmod(0o555)
+    return ("pkg",)
+
+
+@case()
+def a_read_only_scripts_folder(box: Box) -> tuple[str, ...]:
+    box.rootless = True
+    box.dist("pkg", *PKG, rows=("../../../bin/tool",)).put("other.py").put("tool", at=box.bin)
+    box.bin.chmod(0o555)
+    return ("pkg",)
+
+
+@case()
+def a_package_folder_that_cannot_be_listed(box: Box) -> tuple[str, ...]:
+    box.rootless = True
+    box.dist("pkg", "pkg/__init__.py").put("other.py")
+    (box.sp / "pkg").chmod(0o300)
+    return ("pkg",)
+
+
 # Which distribution
 
 
