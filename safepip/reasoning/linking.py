@@ -189,7 +189,7 @@ class _Process:
         found = self.memo.get(key)
         if found is None:
             found = self.memo[key] = self._search(holders, wants)
-        elif found.holders[0] is not consumer:
+        else:
             found = _restated(found, holders)
         self.crossed |= found.crossed
         if found.step is None or found.elf is None or found.place is None:
@@ -276,12 +276,14 @@ def _where(holder: Mapped, wants: str) -> tuple[str, str | None, str | None]:
 def _restated(found: Found, holders: tuple[Mapped, ...]) -> Found:
     """The same search by another consumer: the same places, by the word of other objects."""
     said_by: dict[TargetPath | None, TargetPath] = {
-        old.path: new.path for old, new in zip(found.holders, holders, strict=True)
+        old.path: new.path for old, new in zip(found.holders, holders, strict=True) if old.path != new.path
     }
-    tried = tuple(
-        [s._replace(stated_by=said_by[s.stated_by]) if s.stated_by in said_by else s for s in found.tried]
-    )
-    step = found.step
-    if step and step.stated_by in said_by:
-        step = step._replace(stated_by=said_by[step.stated_by])
-    return found._replace(holders=holders, step=step, tried=tried)
+    if not said_by:
+        return found
+    step = found.step and _said(found.step, said_by)
+    return found._replace(holders=holders, step=step, tried=tuple([_said(s, said_by) for s in found.tried]))
+
+
+def _said(step: Step, said_by: Mapping[TargetPath | None, TargetPath]) -> Step:
+    by = said_by.get(step.stated_by)
+    return step if by is None else Step(step.rule, step.path, by, step.element)
