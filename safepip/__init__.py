@@ -10,6 +10,7 @@ The map, from what knows least to what knows most; imports point upwards in this
     acting/     changes the system: the only place that may
     render/     says it: a report for people, and one for programs
     commands    one function a command, where looking, deciding and acting meet
+    asking      the command lines of why, audit, doctor and explain
     cli         a command line into a command, and a report onto a stream
 
 Modules below this one can be imported; only the command line and the JSON report are promised.

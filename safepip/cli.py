@@ -7,11 +7,12 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
 from safepip import grammar
 from safepip.errors import OutOfTimeError, SafepipError
-from safepip.model.request import History, PassThrough, ShowHelp, ShowVersion, Undo, Uninstall
+from safepip.model.request import Ask, History, PassThrough, ShowHelp, ShowVersion, Undo, Uninstall
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
 
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` ask for; the result is the exit code."""
-    as_json = "--json" in arguments
+    as_json = (
+        "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
+    )
     try:
         return _answer(arguments)
     except SafepipError as error:
@@ -56,6 +59,10 @@ def _answer(arguments: Sequence[str]) -> int:
             return _undo(request)
         case History() as request:
             return _history(request)
+        case Ask() as request:
+            from safepip import asking
+
+            return asking.answer(request, _style)
         case PassThrough() as request:
             return _pass_through(request)
 

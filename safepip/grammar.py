@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 from safepip.errors import UsageError
 from safepip.model.request import (
+    Ask,
     History,
     PassThrough,
     Request,
@@ -107,6 +108,8 @@ def parse(arguments: Sequence[str]) -> Request:
             return _uninstall(arguments, command)
         case ["undo" | "history" as name, *rest]:
             return _way_back(name, rest, options)
+        case ["why" | "audit" | "doctor" | "explain" as name, *rest]:
+            return Ask(name, tuple(rest), _python(options))
         case _:
             return _pass_through(arguments, options)
 
@@ -132,10 +135,14 @@ def _pass_through(arguments: Sequence[str], options: Sequence[Option]) -> PassTh
     )
 
 
+def _python(options: Sequence[Option]) -> str | None:
+    return next((option.value for option in reversed(options) if option.name == "python"), None)
+
+
 def _way_back(name: str, rest: Sequence[str], before: Sequence[Option]) -> Undo | History | ShowHelp:
     flags = {word for word in rest if word.startswith("-")}
     words = [word for word in rest if word not in flags]
-    python = next((option.value for option in reversed(before) if option.name == "python"), None)
+    python = _python(before)
     if flags & {"-h", "--help"}:
         return ShowHelp(name)
     odd = flags - ({"--json"} if name == "undo" else {"--json", "--drop"})

@@ -32,7 +32,8 @@ MAY_IMPORT = {
         "model",
         "errors",
     },
-    "cli": {"commands", "grammar", "render", "acting", "model", "errors", ""},
+    "cli": {"commands", "grammar", "asking", "render", "acting", "model", "errors", ""},
+    "asking": {"commands", "render", "reading", "model", "errors"},
     "__init__": set[str](),
     "__main__": {"cli", "commands"},
 }

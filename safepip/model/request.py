@@ -68,6 +68,15 @@ class History:
 
 
 @dataclass(frozen=True, slots=True)
+class Ask:
+    """One of the commands that only look (doctor's --fix aside), with its own options unread."""
+
+    command: str
+    arguments: tuple[str, ...]
+    python: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PassThrough:
     """Any other command of pip's: `arguments` are the user's without the `--python` before the command."""
 
@@ -85,7 +94,7 @@ class ShowVersion:
     pass
 
 
-Request = Uninstall | Undo | History | PassThrough | ShowHelp | ShowVersion
+Request = Uninstall | Undo | History | Ask | PassThrough | ShowHelp | ShowVersion
 
 
 @dataclass(frozen=True, slots=True)

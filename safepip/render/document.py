@@ -22,6 +22,11 @@ def dump_error(error: SafepipError) -> str:
     return json.dumps(_printable({"schema": SCHEMA, "error": detail}))
 
 
+def dump_document(document: dict[str, Any]) -> str:
+    """Another command's report: it has its schema already."""
+    return json.dumps(_printable(document))
+
+
 def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
     removal = verdict.removal
     return {

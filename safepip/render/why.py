@@ -1,0 +1,185 @@
+"""The answer to `safepip why`, for people and for programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from safepip.model.answers import Answered, Match, Use
+from safepip.model.survey import Standing
+from safepip.render import tables
+from safepip.render.document import SCHEMA
+from safepip.render.terminal import Style
+
+MOST = 12  # rows of a kind without -v
+
+
+def report(answer: Answered) -> dict[str, Any]:
+    target = answer.target
+    return {
+        "schema": SCHEMA,
+        "query": answer.query,
+        "environment": {"python": target.executable, "version": target.version, "prefix": target.prefix},
+        "matches": [
+            {
+                "soname": match.soname or None,
+                "path": match.path,
+                "owners": match.owners,
+                "bytes_of": match.bytes_of,
+                "bytes": match.bytes,
+            }
+            for match in answer.matches
+        ],
+        "needed_by": [
+            {
+                "path": use.path,
+                "distribution": use.distribution,
+                "how": use.how.name.lower(),
+                "bound_to": use.bound_to,
+                "rule": use.rule,
+                "wants": use.wants,
+                "chain": use.chain,
+            }
+            for use in answer.needed_by
+        ],
+        "searched": [{"rule": place.rule, "path": place.path} for place in _searched(answer)],
+        "elsewhere": [{"rule": place.rule, "path": place.path} for place in answer.elsewhere],
+        "required_by": [
+            {"distribution": item.distribution, "requirement": item.requirement, "extra": item.extra}
+            for item in answer.required_by
+        ],
+        "imported_by": [
+            {
+                "distribution": item.distribution,
+                "path": item.path,
+                "line": item.line,
+                "guarded": item.guarded,
+            }
+            for item in answer.imported_by
+        ],
+        "brought_by": [
+            {"distribution": item.distribution, "because": item.because, "command": item.command}
+            for item in answer.brought_by
+        ],
+    }
+
+
+def show(answer: Answered, style: Style) -> str:
+    if answer.is_empty and not answer.brought_by:
+        said = f"nothing in {answer.target.prefix} matches {answer.query!r}, and nothing needs it"
+        return tables.text(tables.paragraph(f"safepip: {said}", style))
+    most = None if style.verbose else MOST
+    lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(answer.query, style)]
+    lines += _matches(answer, style, most)
+    lines += _uses(answer, style, most)
+    lines += _declared(answer, style, most)
+    lines += _imported(answer, style, most)
+    lines += _places(answer, style, most)
+    lines += _bringers(answer, style)
+    return tables.text(lines)
+
+
+def _matches(answer: Answered, style: Style, most: int | None) -> list[str]:
+    if not answer.matches:
+        return tables.paragraph("no file of that name is there", style, 2)
+    lines: list[str] = []
+    for match in answer.matches[:most]:
+        lines += tables.paragraph(_match(match, answer), style, 2)
+    return lines + _more(len(answer.matches), most)
+
+
+def _match(match: Match, answer: Answered) -> str:
+    owned = f"owned by {' and '.join(match.owners)}" if match.owners else "owned by no distribution"
+    whose = ""
+    if len(match.owners) > 1 or (match.owners and match.bytes_of != match.owners[0]):
+        whose = f", bytes of {match.bytes_of or 'none of them'}"
+    soname = (
+        f", SONAME {match.soname}" if match.soname and not match.path.endswith(f"/{match.soname}") else ""
+    )
+    return f"{_short(match.path, answer)}, {tables.size(match.bytes)}{soname}, {owned}{whose}"
+
+
+def _uses(answer: Answered, style: Style, most: int | None) -> list[str]:
+    if not answer.needed_by:
+        if not any(match.soname for match in answer.matches):
+            return []
+        return ["", *tables.paragraph("no object of another file needs it by name", style)]
+    files = {match.path for match in answer.matches}
+    inner = [use for use in answer.needed_by if use.path in files and use.bound_to] if most else []
+    shown = [use for use in answer.needed_by if use not in inner] or inner
+    lines = ["", "Needed by"]
+    for use in shown[:most]:
+        lines += tables.paragraph(f"{use.distribution or 'nobody'}: {' → '.join(use.chain)}", style, 2, 4)
+        lines += tables.paragraph(_bound(use, answer), style, 6)
+    if inner and shown != inner:
+        lines += tables.paragraph(
+            f"and by one another ({tables.count(len(inner), 'need')}, -v shows them)", style, 2
+        )
+    return lines + _more(len(shown), most)
+
+
+def _bound(use: Use, answer: Answered) -> str:
+    if use.bound_to is None:
+        held = ", though a file of that name is there" if use.how is Standing.ELSEWHERE else ""
+        return f"{use.how.name}: {use.rule}{held}"
+    return f"{use.how.name.lower()}: {_short(use.bound_to, answer)} ({use.rule})"
+
+
+def _declared(answer: Answered, style: Style, most: int | None) -> list[str]:
+    plain = [item for item in answer.required_by if not item.extra]
+    extra = [item for item in answer.required_by if item.extra]
+    lines = ["", "Required by"] if plain or extra else []
+    lines += tables.table([(item.distribution, item.requirement) for item in plain[:most]], style)
+    lines += _more(len(plain), most)
+    if extra:
+        names = tables.some([item.distribution for item in extra])
+        lines += tables.paragraph(f"under an extra only: {names}", style, 2)
+    return lines
+
+
+def _imported(answer: Answered, style: Style, most: int | None) -> list[str]:
+    rows = [
+        (
+            item.distribution,
+            f"{_short(item.path, answer)}:{item.line}{' (guarded, or in a function)' if item.guarded else ''}",
+        )
+        for item in sorted(answer.imported_by, key=lambda item: item.guarded)
+    ]
+    return ["", "Imported by", *tables.table(rows[:most], style), *_more(len(rows), most)] if rows else []
+
+
+def _places(answer: Answered, style: Style, most: int | None) -> list[str]:
+    lines: list[str] = []
+    missing = [use for use in answer.needed_by if use.bound_to is None]
+    if missing or style.verbose:
+        searched = [(place.rule, place.path) for place in _searched(answer)]
+        lines += [
+            "",
+            "Searched, in order",
+            *tables.table(searched[:most], style),
+            *_more(len(searched), most),
+        ]
+    if answer.elsewhere:
+        rows = [(place.rule, place.path) for place in answer.elsewhere]
+        lines += ["", "Also there, outside the environment", *tables.table(rows, style)]
+    return lines
+
+
+def _bringers(answer: Answered, style: Style) -> list[str]:
+    lines = ["", "Would bring it"] if answer.brought_by else []
+    for item in answer.brought_by:
+        lines += tables.paragraph(f"{item.distribution}: {item.because}", style, 2)
+        lines += [f"    {tables.command(item.command)}"] if item.command else []
+    return lines
+
+
+def _searched(answer: Answered) -> tuple[Any, ...]:
+    """Of the one in most need: the first use is the worst off."""
+    return next((use.searched for use in answer.needed_by if use.searched or use.bound_to is None), ())
+
+
+def _short(path: str, answer: Answered) -> str:
+    return tables.short(path, (*answer.target.sites, answer.target.prefix))
+
+
+def _more(there: int, most: int | None) -> list[str]:
+    return [f"  … and {there - most} more (-v shows all)"] if most is not None and there > most else []
