@@ -1,0 +1,134 @@
+"""What a plan says besides the paths, which a real pip is asked for elsewhere."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from safepip.model.change import Edit, Halt, Removal, Skip
+from safepip.model.environment import Distribution, Fault, Install, Inventory, PipInUse
+from safepip.model.paths import DistKey, TargetPath
+from safepip.reasoning.removal import plan
+from safepip.world import Changed, Kind
+from support.environments import PREFIX, SITE, at, dist, inventory, target
+from support.fake_world import Content, FakeWorld, Link
+
+
+def world(*dists: Distribution, more: dict[str, Content] | None = None) -> FakeWorld:
+    files: dict[str, Content] = {path: b"" for one in dists for path in one.files or ()}
+    return FakeWorld({**files, f"{SITE}/other.py": b"", **(more or {})})
+
+
+def keys(*names: str) -> list[DistKey]:
+    return [DistKey(name) for name in names]
+
+
+def test_a_plan_names_files_the_topmost_folders_and_who_leaves() -> None:
+    pkg = dist("pkg", ["pkg/__init__.py", "pkg/sub/b.so", "pkg.py"])
+    pyc = at("pkg/__pycache__/__init__.cpython-312.pyc")
+    assert plan(keys("pkg"), inventory(pkg), world(pkg, more={pyc: b""})) == Removal(
+        leaving=(pkg,),
+        files=(
+            at("pkg-1.0.dist-info/RECORD"),
+            at("pkg.py"),
+            at("pkg/__init__.py"),
+            pyc,
+            at("pkg/sub/b.so"),
+        ),
+        folders=(at("pkg"), at("pkg-1.0.dist-info")),
+    )
+
+
+def test_a_name_that_is_not_installed_is_skipped_and_the_next_goes_on() -> None:
+    pkg = dist("pkg", ["pkg.py"])
+    removal = plan(keys("nosuch", "pkg"), inventory(pkg), world(pkg))
+    assert (removal.skipped, removal.leaving) == ((Skip("nosuch", "not installed"),), (pkg,))
+
+
+def test_what_lies_outside_the_venv_is_skipped_with_its_place() -> None:
+    outside = TargetPath("/usr/lib/python3.12/site-packages")
+    info = TargetPath(f"{outside}/pkg-1.0.dist-info")
+    pkg = replace(dist("pkg"), location=outside, info=info, files=(TargetPath(f"{info}/RECORD"),))
+    removal = plan(keys("pkg"), inventory(pkg), world(pkg))
+    assert removal == Removal(skipped=(Skip("pkg", f"at {outside}, outside environment {PREFIX}"),))
+
+
+def test_nothing_found_is_a_skip() -> None:
+    pkg = replace(dist("pkg"), files=())
+    disk = world(pkg, more={at("pkg-1.0.dist-info/RECORD"): b""})
+    assert plan(keys("pkg"), inventory(pkg), disk) == Removal(skipped=(Skip("pkg", "no files were found"),))
+
+
+def test_without_a_record_pip_stops_there_and_what_went_before_is_gone() -> None:
+    first, last = dist("first", ["first.py"]), dist("last", ["last.py"])
+    bare = replace(dist("bare"), files=None)
+    disk = world(first, last, more={f"{bare.info}/METADATA": b""})
+    removal = plan(keys("first", "bare", "last"), inventory(first, bare, last), disk)
+    assert (removal.leaving, removal.halt) == ((first,), Halt("bare", "no RECORD file", 1))
+
+
+def test_a_broken_record_stops_pip_with_a_traceback() -> None:
+    pkg = replace(dist("pkg"), files=None, faults=(Fault.RECORD_BROKEN,))
+    removal = plan(keys("pkg"), inventory(pkg), world(more={f"{pkg.info}/RECORD": b""}))
+    assert removal == Removal(halt=Halt("pkg", "RECORD has a line that is no row", 2))
+
+
+def test_rows_that_pip_itself_skips_are_declined() -> None:
+    pkg = dist("pkg", ["pkg.py", "/home/me/notes.txt", "/home/me/missing.txt"])
+    disk = FakeWorld({path: b"" for path in (pkg.files or ()) if "missing" not in path})
+    removal = plan(keys("pkg"), inventory(pkg), disk)
+    assert (removal.declined, removal.reaches) == (("/home/me/notes.txt",), ())
+
+
+def test_a_name_twice_is_taken_once() -> None:
+    pkg = dist("pkg", ["pkg.py"])
+    other = replace(dist("pkg", ["pkg2.py"], version="2.0"))
+    removal = plan(keys("pkg", "pkg"), inventory(pkg, other), world(pkg, other))
+    assert removal.leaving == (pkg,)
+
+
+def test_the_second_of_a_name_survives_and_shares() -> None:
+    old, new = dist("pkg", ["pkg.py"]), dist("pkg", ["pkg.py"], version="2.0")
+    removal = plan(keys("pkg"), inventory(old, new), world(old, new))
+    assert (removal.leaving, removal.shared) == ((old,), (at("pkg.py"),))
+
+
+def test_a_developed_project_loses_its_line_and_keeps_its_source() -> None:
+    source = TargetPath("/home/me/src")
+    link, pth = at("pkg.egg-link"), at("easy-install.pth")
+    pkg = replace(
+        dist("pkg"),
+        location=source,
+        info=TargetPath(f"{source}/pkg.egg-info"),
+        install=Install.EGG_LINK,
+        files=None,
+        egg_link=link,
+    )
+    more: dict[str, Content] = {link: b"", pth: b"", f"{source}/pkg.egg-info/PKG-INFO": b""}
+    removal = plan(keys("pkg"), inventory(pkg), world(more=more))
+    assert removal == Removal(leaving=(pkg,), files=(link,), edits=(Edit(pth, source),))
+
+
+def test_a_pip_that_does_not_put_back_leaves_what_it_has_moved() -> None:
+    pkg = replace(dist("pkg", ["aaa.py", "zzz.py"]), as_written=(at("aaa.py"), at("zzz.py"), at("b/..")))
+    more: dict[str, Content] = {at("b/x"): b""}
+    halt = Halt("pkg", f"pip cannot move {SITE}/b/..", 2)
+    env = inventory(pkg)
+    assert plan(keys("pkg"), env, world(pkg, more=more)) == Removal(halt=halt)
+    older = Inventory(replace(target(), pip=PipInUse("26.2", None)), env.distributions)
+    removal = plan(keys("pkg"), older, world(pkg, more=more))
+    assert (removal.files, removal.halt) == ((at("aaa.py"),), halt)
+
+
+def test_a_link_that_is_gone_leads_nowhere() -> None:
+    base = FakeWorld({"/a/link": Link("/b"), "/b/x": b"", "/a/y": b""})
+    after = Changed(base, frozenset({TargetPath("/a/link")}))
+    assert after.real(TargetPath("/a/link/x")) == "/a/link/x"
+    assert after.real(TargetPath("/a/link/../y")) == "/a/y"
+    assert base.real(TargetPath("/a/link/x")) == "/b/x"
+    assert after.kind(TargetPath("/a/link")) is None
+    assert after.kind(TargetPath("/b/x")) is Kind.FILE
+
+
+def test_removing_nothing_changes_nothing() -> None:
+    pkg = dist("pkg", ["pkg.py"])
+    assert plan([], inventory(pkg), world(pkg)) == Removal()
