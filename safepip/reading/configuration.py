@@ -19,6 +19,7 @@ from typing import Any
 
 from safepip.errors import SafepipError
 from safepip.model.report import FindingKind, Policy, Severity
+from safepip.reading import plain_file
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
 _LONGEST = 86_400
@@ -60,8 +61,7 @@ def _with_file(policy: Policy, path: str) -> Policy:
 
 def _read(path: str) -> Mapping[str, Any]:
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = plain_file.content(path)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

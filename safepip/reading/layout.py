@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from safepip.errors import TargetError
-from safepip.reading import interpreter
+from safepip.reading import interpreter, plain_file
 
 _PROGRAM_NAME = re.compile(r"python(3\.\d+)$")
 _PY_VERSION = re.compile(rb'^#define\s+PY_VERSION\s+"([^"+]+)', re.MULTILINE)
@@ -44,12 +44,15 @@ def read_venv(executable: str) -> VenvConfig | None:
     """The virtual environment that `executable` stands for, or None."""
     folder = os.path.dirname(executable)
     prefix = os.path.dirname(folder)
-    for place in (folder, prefix):
-        text = _text(f"{place}/pyvenv.cfg")
-        if text is not None:
-            break
-    else:
+    place = next((place for place in (folder, prefix) if os.path.exists(f"{place}/pyvenv.cfg")), None)
+    if place is None:
         return None
+    try:
+        text = plain_file.content(f"{place}/pyvenv.cfg")
+    except OSError as error:
+        raise TargetError(
+            "unreadable-environment", f"{place}/pyvenv.cfg cannot be read: {error.strerror}"
+        ) from error
     values = {
         key.strip().lower(): value.strip()
         for key, equals, value in (line.partition("=") for line in text.decode(errors="replace").splitlines())
@@ -141,7 +144,6 @@ def _asked(executable: str, environ: Mapping[str, str]) -> Layout:
 
 def _text(path: str) -> bytes | None:
     try:
-        with open(path, "rb") as file:
-            return file.read()
+        return plain_file.content(path)
     except OSError:
         return None

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from safepip.errors import TargetError
 from safepip.model.environment import PipInUse
 from safepip.model.paths import TargetPath
+from safepip.reading import plain_file
 from safepip.reading.layout import Layout
 
 _VERSION_LINE = re.compile(rb"""^__version__ = ["']([^"']+)["']""", re.MULTILINE)
@@ -45,8 +46,7 @@ def _optimize(told: str) -> str:
 
 def _pip_version(folder: str) -> str | None:
     try:
-        with open(f"{folder}/pip/__init__.py", "rb") as file:
-            found = _VERSION_LINE.search(file.read(1 << 16))
+        found = _VERSION_LINE.search(plain_file.start(f"{folder}/pip/__init__.py", 1 << 16))
     except OSError:
         return None
     return (

@@ -55,6 +55,8 @@ def requested(names: Sequence[str], files: Sequence[str], pip_version: str, cwd:
             refused = Refused("You must give at least one requirement to uninstall", 1)
     except RefusedError as error:
         refused = Refused(error.message, error.exit_code)
+    except RecursionError:
+        refused = Refused("requirement files are nested too deep", 2)
     return Requested(() if refused else tuple(keys), tuple(reader.warnings), refused)
 
 

@@ -10,11 +10,12 @@ import codecs
 import os
 import re
 import shlex
-import stat
 from collections.abc import Iterable, Iterator, Mapping
+from errno import EFBIG, EINVAL
 from typing import NamedTuple, NoReturn
 
 from safepip.errors import SafepipError
+from safepip.reading import plain_file
 
 _SCHEME = re.compile(r"^(http|https|file):", re.IGNORECASE)
 _COMMENT = re.compile(r"(^|\s+)#.*$")
@@ -108,23 +109,15 @@ def _content(path: str, cwd: str, kind: str) -> str:
 
         path = url2pathname("/" + path.partition(":")[2].removeprefix("//localhost").lstrip("/"))
     try:
-        with open(os.path.join(cwd, path), "rb", opener=_open_waiting_for_nobody) as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise SafepipError(
-                    "requirements-once",
-                    f"{path} can be read only once",
-                    "Name it by -r itself, or name a plain file.",
-                )
-            data = file.read(_MOST + 1)
+        data = plain_file.content(os.path.join(cwd, path), _MOST)
     except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno == EINVAL:
+            hint = "Name it by -r itself, or name a plain file."
+            raise SafepipError("requirements-once", f"{path} can be read only once", hint) from error
+        if isinstance(error, OSError) and error.errno == EFBIG:
+            raise SafepipError("requirements-too-long", f"{path} holds more than {_MOST} bytes") from error
         raise RefusedError(f"Could not open {kind} file: {error}") from error
-    if len(data) > _MOST:
-        raise SafepipError("requirements-too-long", f"{path} holds more than {_MOST} bytes")
     return _decoded(data, path)
-
-
-def _open_waiting_for_nobody(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_RDONLY | os.O_NONBLOCK)
 
 
 def _decoded(data: bytes, path: str) -> str:

@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from safepip.reading import plain_file
 from safepip.reading.layout import Layout, VenvConfig
 
 
@@ -50,8 +51,7 @@ def make(layout: Layout, venv: VenvConfig | None, environ: Mapping[str, str]) ->
 
 def _habits(stdlib: str) -> _Habits:
     try:
-        with open(f"{stdlib}/site.py", "rb") as file:
-            source = file.read()
+        source = plain_file.content(f"{stdlib}/site.py")
     except OSError:
         source = b""
     return _Habits(
@@ -107,8 +107,7 @@ def _add_site(known: dict[str, None], folder: str, habits: _Habits) -> None:
 def _lines(path: str, habits: _Habits) -> Iterator[str]:
     """The lines that name a folder, up to one over which site.py would give up."""
     try:
-        with open(path, "rb") as file:
-            data = file.read()
+        data = plain_file.content(path)
     except OSError:
         return
     text = data.decode("utf-8-sig" if habits.reads_mark else "utf-8", "surrogateescape")

@@ -12,7 +12,7 @@ from safepip.model.elf import Elf
 from safepip.model.environment import Libc, Target
 from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
-from safepip.reading import calling, elf, interpreter, layout, pip_in_use, sys_path
+from safepip.reading import calling, elf, interpreter, layout, pip_in_use, plain_file, sys_path
 
 _EXEC_LINE = re.compile(rb"""^'''exec' (.+) "\$0" "\$@"$""")  # of distlib, pip, uv and conda for long paths
 _BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable environments
@@ -82,8 +82,7 @@ def _python_of(script: str, environ: Mapping[str, str]) -> TargetPath:
 def _shebang(script: str, environ: Mapping[str, str]) -> str | None:
     """The python in a script's first lines; None where it is no Python script."""
     try:
-        with open(script, "rb") as file:
-            first, second = file.readline(4096).rstrip(), file.readline(8192).rstrip()
+        first, second = (line.rstrip() for line in [*plain_file.start(script, 1 << 14).split(b"\n"), b""][:2])
     except OSError:
         return None
     long = _EXEC_LINE.match(second)
@@ -163,8 +162,7 @@ def _program(executable: str, environ: Mapping[str, str]) -> str:
     """`executable` itself, or what it starts where it is a script around the interpreter."""
     path = os.path.abspath(executable)
     try:
-        with open(path, "rb") as file:
-            head = file.read(4)
+        head = plain_file.start(path, 4)
     except OSError as error:
         if os.path.islink(path) and not os.path.exists(path):
             raise _dangling(path) from error

@@ -267,6 +267,14 @@ def test_a_pipe_named_by_another_file_is_not_emptied(cwd: Path) -> None:
         requested([], ["outer.txt"], "26.3", str(cwd))
 
 
+def test_files_nested_without_end_are_refused(cwd: Path) -> None:
+    for number in range(1200):
+        (cwd / f"{number}.txt").write_text(f"-r {number + 1}.txt\n")
+    assert requested([], ["0.txt"], "26.3", str(cwd)).refused == Refused(
+        "requirement files are nested too deep", 2
+    )
+
+
 def test_ordinary_names_cost_no_import_of_packaging() -> None:
     program = (
         "import sys; from safepip.reading.requested import requested;"

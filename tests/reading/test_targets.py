@@ -326,6 +326,24 @@ def test_an_environment_whose_python_was_replaced_is_not_taken_for_empty(tmp_pat
         read_target(str(python), clean())
 
 
+@pytest.mark.parametrize("what", ["folder", "fifo"])
+def test_an_environment_that_cannot_be_read_is_not_taken_for_none(what: str, tmp_path: Path) -> None:
+    python = make(base_python("3.12"), tmp_path / "venv")
+    config = tmp_path / "venv/pyvenv.cfg"
+    config.unlink()
+    (config.mkdir if what == "folder" else lambda: os.mkfifo(config))()
+    with pytest.raises(TargetError, match=r"venv/pyvenv\.cfg cannot be read: (Is a directory|not a regular)"):
+        read_target(str(python), clean())
+
+
+def test_a_fifo_among_the_path_files_holds_nobody_up(tmp_path: Path) -> None:
+    python = make(base_python("3.12"), tmp_path / "venv")
+    [site] = (tmp_path / "venv/lib").glob("python*/site-packages")
+    before = read_target(str(python), clean())
+    os.mkfifo(site / "a.pth")
+    assert read_target(str(python), clean()) == before
+
+
 def test_an_environment_variable_that_misleads_every_interpreter_is_refused() -> None:
     with pytest.raises(TargetError, match="PYTHONHOME is set"):
         read_target(sys.executable, clean(PYTHONHOME="/usr"))
