@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Reach, Why
-from safepip.model.environment import Distribution, Inventory, Target
+from safepip.model.environment import Distribution, Install, Inventory, Target
 from safepip.model.paths import TargetPath
 from safepip.reasoning.candidates import Candidates
 from safepip.reasoning.folders import Moved
@@ -130,13 +130,24 @@ def _unclaimed(
     for dist in survivors:
         for path in extra.intersection(dist.files or ()):
             owners.setdefault(path, dist)
+    own = _own_folders(part.dist)
     for path in extra:
         named = path in part.candidates.named
         owner = owners.get(path)
         if owner is not None:
             yield Reach(path, Why.LAUNCHER if named else Why.FOREIGN, part.dist, owner.name)
-        elif not (named and bounds.is_launcher(path)):
+        elif not (named and bounds.is_launcher(path)) and not path.startswith(own):
             yield Reach(path, Why.UNRECORDED, part.dist)
+
+
+def _own_folders(dist: Distribution) -> tuple[str, ...]:
+    """Old forms list whole folders: nobody can tell what in them came later."""
+    if dist.install is Install.EGG:
+        return (f"{dist.location}/",)
+    if dist.install is Install.EGG_INFO_FOLDER:
+        named = [name for name in dist.top_level or () if "/" not in name and name.strip(".")]
+        return (f"{dist.info}/", *(f"{dist.location}/{name}/" for name in named))
+    return ()
 
 
 def _in_real_folder(path: TargetPath, world: World) -> TargetPath:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -21,11 +22,12 @@ from support.boxes import Box
 from support.pips import NEWEST, Pip
 from support.removal_cases import CASES, Case
 
-CURRENT = Pip(NEWEST, "3.12")
-OLDER = (Pip("22.3", "3.11"), Pip("24.0", "3.12"), Pip("26.1", "3.12"))
+RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
+CURRENT = Pip(NEWEST, RUNNING)
+OLDER = (Pip("22.3", "3.11"), Pip("24.0", RUNNING), Pip("26.1", RUNNING))
 OTHERS = (
     *(
-        Pip(version, "3.12")
+        Pip(version, RUNNING)
         for version in ("23.2.1", "24.1", "24.2", "24.3.1", "25.3", "26.1.2", "26.2", "26.3")
     ),
     *(Pip(version, "3.10") for version in ("22.3", "23.2.1", "26.3")),
@@ -34,7 +36,7 @@ OTHERS = (
 
 def runs() -> Iterator[object]:
     everything = bool(os.environ.get("SAFEPIP_ALL_PIPS"))
-    for pip in (CURRENT, *OLDER, *(OTHERS if everything else ())):
+    for pip in dict.fromkeys((CURRENT, *OLDER, *(OTHERS if everything else ()))):
         for case in CASES:
             if pip.backend in case.backends and (everything or pip == CURRENT or case.versions):
                 yield pytest.param(case, pip, id=f"{case.name} - pip {pip.version} on {pip.python}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from safepip.model.change import Why
-from safepip.model.environment import Distribution, EntryPoint, Inventory, PipInUse
+from safepip.model.environment import Distribution, EntryPoint, Install, Inventory, PipInUse
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.removal import plan
 from support.environments import PREFIX, SITE, STDLIB, at, dist, inventory, target
@@ -136,3 +136,19 @@ def test_byte_code_that_pip_26_1_takes_along_is_made_again() -> None:
     env = Inventory(replace(target(), pip=PipInUse("26.1", None)), (pkg, other))
     removal = plan([DistKey("pkg")], env, world(pkg, other, more={pyc: b""}))
     assert (pyc in removal.files, removal.reaches) == (True, ())
+
+
+def test_an_old_egg_info_owns_its_top_level_packages_but_not_what_others_recorded() -> None:
+    info = at("pkg-1.0.egg-info")
+    pkg = replace(
+        dist("pkg"), info=info, install=Install.EGG_INFO_FOLDER, files=None, top_level=("pkg", "ns", ".")
+    )
+    other = complete(dist("other", ["ns/other.py"]))
+    more: dict[str, Content] = {f"{info}/PKG-INFO": b"", at("pkg/mod.py"): b"", at("ns/mine.py"): b""}
+    removal = plan([DistKey("pkg")], inventory(pkg, other), world(other, more=more))
+    assert {(reach.path, reach.why, reach.owner) for reach in removal.reaches} == set()
+    assert removal.halt is not None  # over the dot
+    sane = replace(pkg, top_level=("pkg", "ns"))
+    assert found(inventory(sane, other), world(other, more=more), "pkg") == {
+        ("ns/other.py", Why.FOREIGN, "other")
+    }
