@@ -43,11 +43,11 @@ def run(arguments: Sequence[str]) -> int:
 
 def _answer(arguments: Sequence[str]) -> int:
     match grammar.parse(arguments):
-        case ShowVersion():
+        case ShowVersion(of_pip):
             from safepip import __version__
 
-            print(f"safepip {__version__}")
-            return 0
+            print(f"safepip {__version__}", file=sys.stderr)
+            return _pass_through(of_pip)
         case ShowHelp(command):
             from safepip.render import help_text
 
@@ -118,6 +118,8 @@ def _carry_out(assessment: Assessment) -> int:
     request, target = assessment.request, assessment.found.target
     if not request.json:
         _report(assessment)
+    if assessment.sparing is not None and not _may_go_on(assessment):
+        return 0
     with _standard_output_kept(for_us=request.json):
         outcome = uninstall.carry_out(
             assessment, lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
@@ -130,9 +132,24 @@ def _carry_out(assessment: Assessment) -> int:
     return outcome.exit_code
 
 
+def _may_go_on(assessment: Assessment) -> bool:
+    """pip's question (utils/misc.py:ask), where safepip does the removing itself."""
+    request, settings = assessment.request, assessment.found.settings
+    if request.yes or settings.yes:
+        return True
+    if request.no_input or settings.no_input:
+        raise SafepipError("no-input", "no input is allowed, and -y was not given; nothing was touched")
+    try:
+        while (answer := input("Proceed (Y/n)? ").strip().lower()) not in {"", "y", "n"}:
+            print(f"Your response ({answer!r}) was not one of the expected responses: y, n")
+    except EOFError:
+        raise SafepipError("no-input", "there was no answer; nothing was touched", "Add -y.") from None
+    return answer != "n"
+
+
 def _report(assessment: Assessment) -> None:
     """To standard error where pip's own output follows or would have; JSON and dry-runs to standard output."""
-    from safepip.render import document, terminal
+    from safepip.render import changes, document, terminal
 
     request, verdict = assessment.request, assessment.verdict
     if request.json:
@@ -142,6 +159,8 @@ def _report(assessment: Assessment) -> None:
     style = _style(stream.fileno(), verbose=request.verbose > 0)
     if not (request.quiet and assessment.stops in {None, 0} and not verdict.warned):
         stream.write(terminal.show(verdict, style, assessment.found.reason))
+        if assessment.sparing is not None:
+            stream.write(changes.show_sparing(assessment.sparing, style, done=False))
         stream.flush()
 
 
@@ -150,6 +169,8 @@ def _report_outcome(outcome: Outcome, assessment: Assessment) -> None:
 
     removal, target = assessment.case.removal, assessment.found.target
     sys.stderr.write(terminal.show_outcome(outcome.summary, outcome.verdict, _style(2)))
+    if assessment.sparing is not None and outcome.kept.receipt is not None:
+        sys.stderr.write(changes.show_sparing(assessment.sparing, _style(2), done=True))
     if not assessment.request.quiet or outcome.verdict is not None:
         sys.stderr.write(changes.show_kept(outcome.kept, removal, target, _style(2)))
 

@@ -52,6 +52,18 @@ def make_room(home: TargetPath) -> str:
     return room
 
 
+def make_stage(home: TargetPath) -> str:
+    """A folder for files that are to take others' places, on the same file system as the vault."""
+    clear_stage(home)
+    stage = f"{home}/.safepip/stage"
+    files.mkdir(stage)
+    return stage
+
+
+def clear_stage(home: TargetPath) -> None:
+    files.clear(f"{home}/.safepip/stage")
+
+
 def keep(plan: Plan, home: TargetPath) -> Receipt:
     """Keep all that goes. Where that fails nothing is left behind."""
     folder = f"{home}/.safepip/vault/{plan.number}"

@@ -39,9 +39,10 @@ class Case:
         return self.evidence.inventory
 
 
-def examine(keys: Sequence[DistKey], scene: Scene) -> Case:
-    """What removing `keys` would do, without doing it."""
-    planned = removal.plan(keys, scene.inventory, scene.disk)
+def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = None) -> Case:
+    """What removing `keys` would do, without doing it; `planned`: where that is not pip's way."""
+    if planned is None:
+        planned = removal.plan(keys, scene.inventory, scene.disk)
     hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, planned))
     evidence = Evidence(
         removal=planned,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from safepip.acting import journal, lock, turning, vault
@@ -32,8 +32,7 @@ def with_way_back(
         return Kept(act(()), unkept=f"{home}/.safepip cannot be made: {error.strerror}")
     with lock.held(handle), mended(home):
         note = settle(home)
-        plan = vault.Plan(removal, _next_number(home), tuple(command), _leftovers(home, removal))
-        kept = _kept(plan, home, lambda: act((handle,)), keep=keep)
+        kept = _kept(plan(removal, home, command, {}), home, lambda: act((handle,)), keep=keep)
     return (
         kept if not note else Kept(kept.exit_code, kept.receipt, kept.bytes, kept.unkept, (note, *kept.notes))
     )
@@ -45,8 +44,17 @@ def refuse_read_only(removal: Removal) -> None:
         raise SafepipError("read-only", f"{folder} cannot be written; nothing was touched")
 
 
+def plan(
+    removal: Removal, home: TargetPath, command: Sequence[str], replaced: Mapping[TargetPath, str]
+) -> vault.Plan:
+    """What to keep, under the next number."""
+    number = max(receipts.numbers(home), default=0) + 1
+    return vault.Plan(removal, number, tuple(command), _leftovers(home, removal), replaced)
+
+
 def settle(home: TargetPath) -> str:
     """End what an earlier run could not, under the lock: a sentence about it, or "" where there was nothing."""
+    vault.clear_stage(home)
     for number in receipts.numbers(home):
         if not receipts.is_whole(home, number):
             vault.drop(home, number)
@@ -102,11 +110,11 @@ def mended(home: TargetPath) -> Iterator[None]:
         raise
 
 
-def _kept(plan: vault.Plan, home: TargetPath, act: Callable[[], int], *, keep: bool) -> Kept:
-    what = ", ".join(f"{dist.name} {dist.version}" for dist in plan.removal.leaving)
+def _kept(planned: vault.Plan, home: TargetPath, act: Callable[[], int], *, keep: bool) -> Kept:
+    what = ", ".join(f"{dist.name} {dist.version}" for dist in planned.removal.leaving)
     try:
-        journal.begin(home, Entry(Action.REMOVING, plan.number, what))
-        receipt = vault.keep(plan, home)
+        journal.begin(home, Entry(Action.REMOVING, planned.number, what))
+        receipt = vault.keep(planned, home)
     except OSError as error:
         return Kept(act(), unkept=f"{error.filename or home}: {error.strerror}")
     except vault.NotKeptError as error:
@@ -137,10 +145,6 @@ def sealed(receipt: Receipt, exit_code: int, *, keep: bool) -> Kept:
     for number in vault.excess([(item.receipt.id, item.bytes) for item in receipts.held(receipt.home)]):
         vault.drop(receipt.home, number)
     return Kept(exit_code, receipt, size)
-
-
-def _next_number(home: TargetPath) -> int:
-    return max(receipts.numbers(home), default=0) + 1
 
 
 def _leftovers(home: TargetPath, removal: Removal) -> tuple[str, ...]:

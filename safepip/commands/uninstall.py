@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from safepip.commands import keeping
+from safepip.commands import keeping, safely
 from safepip.commands.examine import Case, examine, look_again
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
@@ -15,7 +15,8 @@ from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Kept
 from safepip.model.report import Decision, Summary, Verdict
-from safepip.model.request import Uninstall
+from safepip.model.request import Safe, Uninstall
+from safepip.model.sparing import Sparing
 from safepip.reading.requested import requested
 from safepip.reasoning import remedy
 from safepip.reasoning.judge import judge
@@ -31,6 +32,7 @@ class Assessment:
     found: Found
     case: Case
     verdict: Verdict
+    sparing: Sparing | None = None  # with --safe: what stays
 
     @property
     def stops(self) -> int | None:
@@ -59,21 +61,18 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
     wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
     if wanted.refused is not None:
         raise RefusedByPipError(wanted.refused.message, wanted.refused.exit_code)
-    case = examine(wanted.keys, Scene(found.target, environ))
-    return Assessment(request, found, case, judge(case.evidence, found.policy))
+    scene, sparing = Scene(found.target, environ), None
+    if request.safe is not Safe.OFF:
+        sparing = safely.spare(wanted.keys, scene, request.safe)
+    case = examine(wanted.keys, scene, sparing.removal if sparing else None)
+    return Assessment(request, found, case, judge(case.evidence, found.policy), sparing)
 
 
 def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
     """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
     removal = assessment.case.removal
     beside = _names_beside(removal)
-    kept = keeping.with_way_back(
-        removal,
-        assessment.found.target,
-        assessment.request.pip_arguments,
-        run_pip,
-        keep=assessment.request.keep,
-    )
+    kept = _remove(assessment, run_pip)
     exit_code = kept.exit_code
     vanished = {path for folder, names in beside.items() for path in _missing(folder, names)}
     unplanned = tuple(sorted(path for path in vanished if path not in removal.gone))
@@ -83,6 +82,15 @@ def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
     if now.decision is not Decision.REFUSE:
         return Outcome(exit_code, summary, kept)
     return Outcome(BROKE, summary, kept, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
+
+
+def _remove(assessment: Assessment, run_pip: keeping.Act) -> Kept:
+    request, target = assessment.request, assessment.found.target
+    words = request.pip_arguments
+    if assessment.sparing is None or not assessment.sparing.removal.leaving:
+        return keeping.with_way_back(assessment.case.removal, target, words, run_pip, keep=request.keep)
+    environ = assessment.case.scene.environ
+    return safely.remove(assessment.sparing, target, words, environ, keep=request.keep)
 
 
 def _names_beside(removal: Removal) -> dict[str, list[str]]:

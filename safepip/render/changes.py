@@ -12,6 +12,7 @@ from typing import Any
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.receipt import Held, ItemKind, Kept, Ledger, Receipt, Undone
+from safepip.model.sparing import Sparing
 from safepip.render.document import SCHEMA, _printable
 from safepip.render.terminal import Style, printable
 
@@ -32,6 +33,29 @@ def show_kept(kept: Kept, removal: Removal, target: Target, style: Style) -> str
         again = shlex.join(["safepip", "--python", target.executable, "install", "--no-deps", *pins])
         lines += _wrapped(f"safepip: not kept: {kept.unkept}; to have it again:", style)
         lines += [f"  {again}"]
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def show_sparing(sparing: Sparing, style: Style, *, done: bool) -> str:
+    """What a safe removal leaves, before it or after."""
+    lines: list[str] = []
+    if done:
+        names = [f"{dist.name} {dist.version}" for dist in sparing.removal.leaving]
+        lines += _wrapped(f"safepip: removed {', '.join(names)}", style)
+    if sparing.kept:
+        whose = f" that {' and '.join(sparing.owners)} own{'s' * (len(sparing.owners) == 1)} as well"
+        stay = "stayed" if done else f"stay{'s' * (len(sparing.kept) == 1)}"
+        lines += _wrapped(f"  {_files(len(sparing.kept))}{whose if sparing.owners else ''} {stay}", style)
+    for survivor in dict.fromkeys(item.survivor for item in sparing.restored):
+        number = sum(item.survivor == survivor for item in sparing.restored)
+        own = f"{survivor.name} {survivor.version}'s own bytes"
+        lines += _wrapped(
+            f"  {number:,} of them {'got' if done else 'to get'} {own}{'' if done else ', fetched first'}",
+            style,
+        )
+    for what, paths in (("of the one that leaves", sparing.foreign), ("that nobody recorded", sparing.odd)):
+        if paths:
+            lines += _wrapped(f"  {len(paths):,} of them keep the bytes {what}: {paths[0]}", style)
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -133,7 +157,10 @@ def _names(receipt: Receipt) -> str:
 
 
 def _count(receipt: Receipt) -> str:
-    number = len(receipt.of(ItemKind.FILE, ItemKind.LINK))
+    return _files(len(receipt.of(ItemKind.FILE, ItemKind.LINK)))
+
+
+def _files(number: int) -> str:
     return f"{number:,} file{'s' * (number != 1)}"
 
 

@@ -1,0 +1,74 @@
+"""`uninstall --safe`: what a survivor owns stays, with the survivor's own bytes; safepip deletes the rest itself.
+
+pip could be made to, with the shared rows taken out of the RECORD that it reads. Then a kill would leave a
+changed RECORD, and pip's own wreckage, to be mended; and the survivor's files would hang on pip's reading of
+that RECORD. Here each step is one of ours, kept and journalled, and what stays is never touched at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from safepip.acting import fetching, journal, lock, turning, vault
+from safepip.commands import keeping
+from safepip.commands.scene import Scene
+from safepip.errors import SafepipError
+from safepip.model.environment import Target
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.receipt import Action, Entry, Kept
+from safepip.model.request import Safe
+from safepip.model.sparing import Sparing
+from safepip.model.survey import SharedFile
+from safepip.reading import receipts, record, shares
+from safepip.reasoning import removal, safe
+
+
+def spare(keys: Sequence[DistKey], scene: Scene, mode: Safe) -> Sparing:
+    """What a safe removal of `keys` would leave and take. Every shared file is read: its digest decides."""
+    planned = removal.plan(keys, scene.inventory, scene.disk)
+    looked = [_digested(item, planned.leaving) for item in shares.read(planned, scene.inventory)]
+    return safe.spare(planned, looked, scene.disk, keep_foreign=mode is Safe.KEEP)
+
+
+def remove(
+    sparing: Sparing, target: Target, command: Sequence[str], environ: Mapping[str, str], *, keep: bool
+) -> Kept:
+    """Fetch what must be fetched, then take the rest out: all of it, or nothing."""
+    planned = sparing.removal
+    keeping.refuse_read_only(planned)
+    home = receipts.home_of(planned, target)
+    reason = "it lies outside the environment" if home is None else receipts.distrusted(home)
+    if home is None or reason:
+        raise SafepipError("not-safe", f"--safe must keep what it removes, and cannot: {reason}")
+    try:
+        handle = lock.open_in(vault.make_room(home))
+    except OSError as error:
+        raise SafepipError("disk", f"{home}/.safepip cannot be written: {error.strerror}") from error
+    with lock.held(handle), keeping.mended(home):
+        note = keeping.settle(home)
+        stage = vault.make_stage(home)
+        staged = fetching.fetch(sparing.restored, target, environ, stage) if sparing.restored else {}
+        kept = _take_out(keeping.plan(planned, home, command, staged), home, keep=keep)
+        vault.clear_stage(home)
+    return replace(kept, notes=(note, *kept.notes)) if note else kept
+
+
+def _digested(item: SharedFile, leaving: Sequence[object]) -> SharedFile:
+    claims = [
+        item.claims[dist.key].digest
+        for dist in item.owners
+        if dist.key in item.claims and dist not in leaving
+    ]
+    like = next(filter(None, claims), "")
+    if not like or item.digest.partition("=")[0] == like.partition("=")[0]:
+        return item
+    return replace(item, digest=record.digest(item.path, like))
+
+
+def _take_out(plan: vault.Plan, home: TargetPath, *, keep: bool) -> Kept:
+    what = ", ".join(f"{dist.name} {dist.version}" for dist in plan.removal.leaving)
+    journal.begin(home, Entry(Action.REMOVING, plan.number, what))
+    receipt = vault.keep(plan, home)
+    turning.take_out(receipt)
+    return keeping.sealed(receipt, 0, keep=keep)
