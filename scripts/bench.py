@@ -24,7 +24,7 @@ STAGES = """
 import os, sys, time
 start = time.perf_counter()
 from safepip import cli
-from safepip.commands import examine, target
+from safepip.commands import examine, scene, target
 from safepip.reading import site
 from safepip.reading.disk import Disk
 from safepip.reasoning import removal
@@ -37,7 +37,7 @@ def stage(name, act):
 found = stage("target", lambda: target.find(sys.argv[1]))
 inventory = stage("metadata and RECORD", lambda: site.take_inventory(found.target))
 stage("plan", lambda: removal.plan(sys.argv[2:], inventory, Disk()))
-stage("all of it, judging and ELF included", lambda: examine.examine(sys.argv[2:], found.target, os.environ))
+stage("all of it, judging and ELF included", lambda: examine.examine(sys.argv[2:], scene.Scene(found.target, os.environ)))
 for name, seconds in marks:
     print(f"| {name} | {seconds * 1000:.0f} ms |")
 """

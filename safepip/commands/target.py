@@ -30,4 +30,12 @@ def find(python: str | None, *, isolated: bool = False) -> Found:
     settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)
     if python is None and settings.python is not None:
         return find(settings.python, isolated=isolated)
-    return Found(target, chosen.reason, settings, configuration.load(os.environ, target.prefix))
+    return Found(
+        target, _reason(chosen.reason, target), settings, configuration.load(os.environ, target.prefix)
+    )
+
+
+def _reason(chosen: str, target: Target) -> str:
+    """Why this environment, and that it is not safepip's own where somebody may have thought so."""
+    own = os.path.realpath(sys.prefix)
+    return chosen if own == os.path.realpath(target.prefix) else f"{chosen}; not safepip's own, {own}"

@@ -117,8 +117,9 @@ def unreadable(
 
 
 def _candidates(files: Iterable[TargetPath], scripts: TargetPath) -> Iterator[TargetPath]:
-    """Shared objects by name, and programs by their folder."""
-    for path in files:
+    """Shared objects by name, and programs by their folder; of tens of thousands of files a few hundred."""
+    likely = [path for path in files if ".so" in path or "/bin/" in path or path.startswith(scripts)]
+    for path in likely:
         program = "/bin/" in path or path.startswith(f"{scripts}/")
         if is_object_name(path) or (program and "." not in path.rpartition("/")[2]):
             yield path

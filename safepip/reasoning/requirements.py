@@ -50,15 +50,15 @@ def lost(leaving: Sequence[Distribution], inventory: Inventory, hollow: frozense
 
 def requires_closure(dist: Distribution, inventory: Inventory) -> tuple[Distribution, ...]:
     """What `dist` requires, transitively, among the installed; by name, and without regard to extras."""
+    installed = {item.key: item for item in reversed(inventory.distributions)}  # the first of a name counts
     reached: dict[DistKey, Distribution] = {}
     pending = [dist]
     while pending:
         for written in pending.pop().requires:
-            key = requirement_key(written)
-            found = inventory.find(key) if key and key not in reached else None
-            if found is not None and "extra ==" not in written and found is not dist:
-                reached[found.key] = found
-                pending.append(found)
+            key = None if "extra ==" in written else requirement_key(written)
+            if key in installed and key not in reached and installed[key] is not dist:
+                reached[key] = installed[key]
+                pending.append(installed[key])
     return tuple(reached.values())
 
 

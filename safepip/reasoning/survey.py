@@ -42,7 +42,8 @@ class Surveyor:
         self._gone = gone
         self._index = elf_objects.needing(objects)
         self._holders = _holders(objects)
-        self._memo: linking.Memo = {}
+        self._memo: linking.Memo = base.searches_without(gone) if base else {}
+        self._required: dict[TargetPath, frozenset[TargetPath]] = {}
         self._loadings: dict[TargetPath, Loading] = {}
         self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
         self._opening: list[TargetPath] = []  # roots under way: an import cannot preload for itself
@@ -60,6 +61,10 @@ class Surveyor:
             world, self._objects.without(gone), self._inventory, self._config, self._known, self, gone
         )
 
+    def searches_without(self, gone: frozenset[TargetPath]) -> linking.Memo:
+        """The searches made so far that end as they did once `gone` has gone: a removal only takes away."""
+        return {key: found for key, found in self._memo.items() if found.crossed.isdisjoint(gone)}
+
     def survey(self, roots: Iterable[TargetPath]) -> Survey:
         """The answers to every need in the load closures of `roots`."""
         answers: dict[Need, Answer] = {}
@@ -69,7 +74,7 @@ class Surveyor:
             for binding in loading.bindings:
                 if not binding.optional:
                     consumer = real.get(binding.consumer, binding.consumer)
-                    answers[Need(root, consumer, binding.wants)] = self._answer(root, binding)
+                    answers[Need(root, consumer, binding.wants)] = self._answer(root, binding, real)
         return Survey(answers, dict(self._loadings))
 
     def loading(self, root: TargetPath) -> Loading:
@@ -114,10 +119,10 @@ class Surveyor:
 
     def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
         """The object of that name in the closure of an extension module that is imported earlier."""
-        earlier = {dist, *requires_closure(dist, self._inventory)}
+        earlier = self._imported_before(dist)
         reaching = elf_objects.reaching([name], self._objects, self._index)
         for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
-            if module in self._opening or self._objects.owner[module] not in earlier:
+            if module in self._opening or self._objects.owner[module].info not in earlier:
                 continue
             if not elf_objects.module_name(module, self._inventory.target):
                 continue
@@ -146,13 +151,20 @@ class Surveyor:
                         return path
         return None
 
-    def _answer(self, root: TargetPath, binding: Binding) -> Answer:
+    def _answer(self, root: TargetPath, binding: Binding, real: Mapping[TargetPath, TargetPath]) -> Answer:
         if binding.provider is None or binding.how is None:
             return Answer(Standing.ELSEWHERE if self.holds(binding.wants) else Standing.MISSING, binding)
-        real = self._world.real(binding.provider)
+        provider = real.get(binding.provider) or self._world.real(binding.provider)
         if binding.how.rule is Rule.PRELOADED:
-            return Answer(Standing.PRELOADED, binding, real, self._preloader.get((root, binding.wants)))
-        return Answer(Standing.SEARCHED, binding, real)
+            return Answer(Standing.PRELOADED, binding, provider, self._preloader.get((root, binding.wants)))
+        return Answer(Standing.SEARCHED, binding, provider)
+
+    def _imported_before(self, dist: Distribution) -> frozenset[TargetPath]:
+        """The distributions, by their metadata, whose modules an import of `dist` may have executed."""
+        if dist.info not in self._required:
+            required = requires_closure(dist, self._inventory)
+            self._required[dist.info] = frozenset([dist.info, *(item.info for item in required)])
+        return self._required[dist.info]
 
 
 def _holders(objects: Objects) -> Mapping[str, list[TargetPath]]:
