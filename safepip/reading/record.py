@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import os
 from collections.abc import Collection, Sequence
 
@@ -58,6 +57,7 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
 
 def digest(path: TargetPath, like: str = "sha256") -> str:
     """The file's digest in RECORD's form, by the algorithm of `like`, a claim's digest; "" where it cannot be made."""
+    import base64
     import hashlib
 
     algorithm = like.partition("=")[0] or "sha256"
