@@ -10,8 +10,7 @@ def main() -> int:
     """Entry point of the console script."""
     from safepip.commands import pass_through
 
-    as_module = getattr(sys.modules.get("__main__"), "__spec__", None) is not None
-    pass_through.go(sys.argv[1:], os.environ, sys.argv[0], as_module=as_module)
+    pass_through.go(sys.argv[1:], os.environ, sys.argv[0])
 
     from safepip.cli import run
 

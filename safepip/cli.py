@@ -69,9 +69,10 @@ def _answer(arguments: Sequence[str]) -> int:
 
 def _pass_through(request: PassThrough) -> NoReturn:
     from safepip.acting import pip
-    from safepip.commands import target
+    from safepip.commands import pass_through, target
 
-    pip.exec_pip(pip.command(target.find(request.python).target), request.arguments, os.environ)
+    words = pass_through.start(request.python, os.environ, sys.argv[0])
+    pip.exec_pip(words or pip.command(target.find(request.python).target), request.arguments, os.environ)
 
 
 def _undo(request: Undo) -> int:

@@ -98,7 +98,7 @@ def parse(arguments: Sequence[str]) -> Request:
     if "help" in names:
         return ShowHelp()
     if "version" in names:
-        return ShowVersion()
+        return ShowVersion(_pass_through(arguments, options))
     match list(arguments[command:]):
         case [] | ["help"]:
             return ShowHelp()

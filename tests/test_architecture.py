@@ -31,6 +31,7 @@ MAY_IMPORT = {
         "world",
         "model",
         "errors",
+        "",
     },
     "cli": {"commands", "grammar", "asking", "render", "acting", "model", "errors", ""},
     "asking": {"commands", "render", "reading", "model", "errors"},

@@ -146,7 +146,11 @@ def test_help_and_version_are_safepips_own() -> None:
     assert [
         parse(line.split()) for line in ("uninstall --help", "help uninstall", "uninstall six -yh -z")
     ] == [ShowHelp("uninstall")] * 3
-    assert [parse(line.split()) for line in ("--version", "-V", "--python x -V list")] == [ShowVersion()] * 3
+    assert [parse(line.split()) for line in ("--version", "-V", "--python x -V list")] == [
+        ShowVersion(PassThrough(("--version",))),
+        ShowVersion(PassThrough(("-V",))),
+        ShowVersion(PassThrough(("-V", "list"), "x")),
+    ]
 
 
 def test_isolation_is_asked_for_by_that_very_word() -> None:

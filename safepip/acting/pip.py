@@ -15,6 +15,7 @@ from dataclasses import replace
 from types import FrameType
 from typing import NoReturn
 
+from safepip.acting import mark
 from safepip.errors import SafepipError
 from safepip.model.environment import Target
 from safepip.model.request import Uninstall
@@ -115,11 +116,8 @@ def _refuse_shadow() -> None:
 def _for_pip(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The environment for pip. A target's own pip shall not start another by PIP_PYTHON or its configuration."""
     if tuple(words[1:]) == _MODULE:
-        return {
-            **environ,
-            "_PIP_RUNNING_IN_SUBPROCESS": "1",
-        }  # as pip marks its own child: cli/main_parser.py
-    return dict(environ)
+        environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}  # as pip marks its own: cli/main_parser.py
+    return mark.marked(environ)
 
 
 def _run(words: Sequence[str], environ: Mapping[str, str], keep_open: Sequence[int]) -> int:

@@ -9,97 +9,100 @@ from __future__ import annotations
 import os
 import sys
 
+from safepip.acting import mark
 from safepip.options import FLAGS, VALUES
 from safepip.reading import calling
 
 TYPE_CHECKING = False  # known to type checkers; `typing` itself would cost more than this module
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import Final
 
-OWN = frozenset(
+OWN: Final = frozenset(
     {
-        "audit",
-        "doctor",
-        "explain",
-        "guard",
-        "help",
-        "history",
-        "hook",
-        "init",
-        "undo",
-        "uninstall",
-        "uv",
-        "why",
+        "audit", "doctor", "explain", "guard", "help", "history", "hook", "init", "undo", "uninstall", "uv", "why",
     }
-)
-COMPLETING = "PIP_AUTO_COMPLETE"
-MARK = "SAFEPIP_RUNS_PIP"  # the process that starts pip on purpose: the start-up hook lets that one through
+)  # fmt: skip
+COMPLETING: Final = "PIP_AUTO_COMPLETE"  # set by the shell function that `pip completion` prints
 
-_SHOWN = frozenset({"help", "version"})
+_MODULE = ["-m", "pip"]
 _SHADOWS = ("pip.py", "pip/__init__.py")  # in the current folder `-m pip` would run them
 
 
-def go(arguments: Sequence[str], environ: Mapping[str, str], argv0: str, *, as_module: bool) -> None:
+class Plain:
+    """A command line that is pip's at sight."""
+
+    __slots__ = ("python", "version", "words")
+
+    def __init__(self, words: list[str], python: str | None, *, version: bool) -> None:
+        self.words = words  # without the interpreter
+        self.python = python
+        self.version = version
+
+
+def go(arguments: Sequence[str], environ: Mapping[str, str], argv0: str) -> None:
     """Become pip where `arguments` are plainly pip's; return where they are not, or where that fails."""
-    words = _words(arguments, environ, argv0, as_module=as_module)
-    if words is None:
+    plain = Plain([], None, version=False) if COMPLETING in environ else _read(arguments)
+    words = None if plain is None else start(plain.python, environ, argv0)
+    if plain is None or words is None:
         return
+    if plain.version:
+        from safepip import __version__
+
+        sys.stderr.write(f"safepip {__version__}\n")
+        sys.stderr.flush()
     try:
-        os.execve(words[0], words, _environment(words, environ))  # noqa: S606
+        os.execve(words[0], [*words, *plain.words], _environment(plain, environ))  # noqa: S606
     except OSError:
         return  # the full look finds out why
 
 
-def _words(
-    arguments: Sequence[str], environ: Mapping[str, str], argv0: str, *, as_module: bool
-) -> list[str] | None:
-    plain = _plain(arguments)
-    if plain is None:
-        return None
-    dropped, python = plain
-    rest = [word for index, word in enumerate(arguments) if index not in dropped]
+def start(python: str | None, environ: Mapping[str, str], argv0: str) -> list[str] | None:
+    """The words that start the pip meant; None where finding it needs the full look."""
     if python is not None:
-        start = _pip_of(python)
-    elif as_module:
-        start = [sys.executable, "-m", "pip"]
-    else:
-        start = _called(environ, argv0)
-    return None if start is None else [*start, *rest]
-
-
-def _plain(arguments: Sequence[str]) -> tuple[set[int], str | None] | None:
-    """Which arguments name the interpreter, and it; None where it is not plain that the command is pip's."""
-    dropped: set[int] = set()
-    python = None
-    index = 0
-    while index < len(arguments):
-        name, equals, value = arguments[index].partition("=")
-        if not name.startswith("-"):
-            return None if arguments[index] in OWN else (dropped, python)
-        takes = name in VALUES
-        if takes and not equals:
-            if index + 1 == len(arguments):
-                return None
-            value = arguments[index + 1]
-        if name == "--python":
-            python = value
-            dropped |= {index, index} if equals else {index, index + 1}
-        elif not takes and (equals or not _is_flag(name)):
-            return None
-        index += 1 + (takes and not equals)
-    return None
-
-
-def _is_flag(word: str) -> bool:
-    if word.startswith("--"):
-        return word in FLAGS and FLAGS[word] not in _SHOWN
-    return len(word) > 1 and not word.strip("-qv")
-
-
-def _called(environ: Mapping[str, str], argv0: str) -> list[str] | None:
+        return _pip_of(python)
+    if calling.as_module():
+        return [sys.executable, *_MODULE]
     own = calling.own_python(argv0, environ)
     pip = f"{os.path.dirname(own)}/pip" if own else calling.pip_on_path(environ)
     return [pip] if pip and os.access(pip, os.X_OK) else None
+
+
+def _read(arguments: Sequence[str]) -> Plain | None:
+    """None where it is not plain that the command is pip's."""
+    words: list[str] = []
+    python, version, index = None, False, 0
+    while index < len(arguments):
+        word = arguments[index]
+        name, equals, value = word.partition("=")
+        if not word.startswith("-") or word == "-":
+            return (
+                None
+                if _is_own(arguments[index:]) and not version
+                else Plain([*words, *arguments[index:]], python, version=version)
+            )
+        last = index + (name in VALUES and not equals)
+        if last == len(arguments) or not (name in VALUES or _is_flag(word)):
+            return None
+        if name == "--python":
+            python = value if equals else arguments[last]
+        else:
+            words += arguments[index : last + 1]
+        version = version or FLAGS.get(name) == "version"
+        index = last + 1
+    return Plain(words, python, version=True) if version else None
+
+
+def _is_own(words: Sequence[str]) -> bool:
+    """`help` is, too, where it asks about nothing or about what is safepip's."""
+    return words[0] in OWN and (words[0] != "help" or len(words) == 1 or words[1] in OWN)
+
+
+def _is_flag(word: str) -> bool:
+    """Of no meaning to safepip. A cluster may hold only letters that need no second look."""
+    if word.startswith("--") or len(word) == 2:
+        return FLAGS.get(word, "help") != "help"
+    return not word.strip("-qv")
 
 
 def _pip_of(python: str) -> list[str] | None:
@@ -110,17 +113,15 @@ def _pip_of(python: str) -> list[str] | None:
     prefix = os.path.dirname(os.path.dirname(python))
     if not os.access(python, os.X_OK) or not os.path.isfile(f"{prefix}/pyvenv.cfg"):
         return None
-    if any(os.path.exists(name) for name in _SHADOWS):
+    if any(os.path.exists(name) for name in _SHADOWS) or not os.path.isdir(f"{prefix}/lib"):
         return None
     folders = [name for name in os.listdir(f"{prefix}/lib") if name.startswith("python")]
     pips = [f"{prefix}/lib/{name}/site-packages/pip/__main__.py" for name in folders]
-    return [python, "-m", "pip"] if len(pips) == 1 and os.path.isfile(pips[0]) else None
+    return [python, *_MODULE] if len(pips) == 1 and os.path.isfile(pips[0]) else None
 
 
-def _environment(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
-    changed = dict(environ)
-    if len(words) > 2 and words[1:3] == ["-m", "pip"]:
-        changed["_PIP_RUNNING_IN_SUBPROCESS"] = "1"
-    if "uninstall" in words:
-        changed[MARK] = str(os.getpid())
-    return changed
+def _environment(plain: Plain, environ: Mapping[str, str]) -> Mapping[str, str]:
+    if plain.python is not None:  # PIP_PYTHON shall not start another: pip's cli/main_parser.py
+        environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}
+    # A word that the hook of `guard on` takes for the command, and that is another command's argument.
+    return mark.marked(environ) if "uninstall" in plain.words else environ

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from safepip.model.environment import Target
 from safepip.model.report import Policy
 from safepip.model.request import PipSettings
-from safepip.reading import configuration, pip_settings, targets
+from safepip.reading import calling, configuration, pip_settings, targets
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class Found:
 
 def find(python: str | None, *, isolated: bool = False) -> Found:
     """The environment that `pip` would have acted on, called as safepip was called."""
-    as_module = getattr(sys.modules.get("__main__"), "__spec__", None) is not None
+    as_module = calling.as_module()
     chosen = targets.choose(python, os.environ, sys.argv[0], running_as_module=as_module)
     target = targets.read_target(chosen.executable, os.environ)
     settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)

@@ -91,7 +91,9 @@ class ShowHelp:
 
 @dataclass(frozen=True, slots=True)
 class ShowVersion:
-    pass
+    """pip's own, on standard output, and safepip's beside it."""
+
+    of_pip: PassThrough
 
 
 Request = Uninstall | Undo | History | Ask | PassThrough | ShowHelp | ShowVersion

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 _HEAD = 4096  # bytes; the scripts that pip and uv write are below 500
 
 
+def as_module() -> bool:
+    """Whether safepip was started by `python -m`, and so stands for that python's pip."""
+    return getattr(sys.modules.get("__main__"), "__spec__", None) is not None
+
+
 def on_path(name: str, environ: Mapping[str, str]) -> str | None:
     return next(_all_on_path(name, environ), None)
 
