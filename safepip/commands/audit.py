@@ -1,0 +1,172 @@
+"""`safepip audit`: each distribution judged as if it were removed, on one look at the environment."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from safepip.commands.examine import examine
+from safepip.commands.scene import Scene
+from safepip.errors import SafepipError
+from safepip.model.audit import Audit, Build, Judged, Mixed, Spare, Together, Unneeded
+from safepip.model.change import Removal
+from safepip.model.environment import Distribution
+from safepip.model.imports import Source
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.report import Policy, Verdict
+from safepip.reading import metadata, shares
+from safepip.reading.links import Links
+from safepip.reading.modules import Modules
+from safepip.reasoning import audit as reasoning
+from safepip.reasoning import mixed
+from safepip.reasoning import objects as elf_objects
+from safepip.reasoning import shares as co_owned
+from safepip.reasoning.finder import Finder
+from safepip.reasoning.judge import judge
+
+Progress = Callable[[str, int, int], None]
+MOST_SOURCES = 20_000  # of a person's own code
+
+
+class Auditor:
+    """One look, and the judge's word on any set of removals."""
+
+    def __init__(self, scene: Scene, policy: Policy) -> None:
+        self.scene = scene
+        self._policy = policy
+        self._links = Links()
+
+    def verdict(self, keys: Sequence[DistKey]) -> Verdict:
+        return judge(examine(keys, self.scene).evidence, self._policy)
+
+    def judged(self, dist: Distribution, *, in_code: bool = False) -> Judged:
+        verdict = self.verdict([dist.key])
+        return Judged(dist, verdict, reasoning.needed_by(verdict), self.freed(verdict.removal), in_code)
+
+    def freed(self, removal: Removal) -> int:
+        return self._links.freed(removal.files)
+
+
+def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress) -> Audit:
+    """Everything, judged; `code` are folders of a person's own sources, which count as needing what they import."""
+    auditor = Auditor(scene, policy)
+    used = _used_by(code, scene)
+    dists = _first_of_each_name(scene)
+    judged = []
+    for number, dist in enumerate(dists):
+        progress(dist.name, number, len(dists))
+        judged.append(auditor.judged(dist, in_code=dist.key in used))
+    progress("", len(dists), len(dists))
+    return Audit(
+        scene.target,
+        tuple(judged),
+        tuple(_unneeded(judged, auditor)),
+        tuple(find_mixed(scene)),
+        scene.inventory.unjudged,
+    )
+
+
+def together(names: Sequence[str], scene: Scene, policy: Policy) -> Together:
+    """One named set: judged as a whole, and which part of it may go."""
+    auditor = Auditor(scene, policy)
+    keys = tuple(dict.fromkeys(metadata.canonical(name) for name in names))
+    dists = {key: dist for key in keys if (dist := scene.inventory.find(key)) is not None}
+    missing = [name for name in names if metadata.canonical(name) not in dists]
+    if missing:
+        raise SafepipError("not-installed", f"{', '.join(missing)} is not installed in {scene.target.prefix}")
+    verdict = auditor.verdict(keys)
+    alone = {key: auditor.judged(dist) for key, dist in dists.items()}
+    verdicts = {key: item.verdict for key, item in alone.items()}
+    may, stay = reasoning.splits(keys, verdicts, auditor.verdict)
+    freed = auditor.freed(auditor.verdict(may).removal) if may else 0
+    commands = []
+    if stay and reasoning.safe_would_do(verdict):
+        commands.append(_uninstall(keys, scene, safe=True))
+    if may:
+        commands.append(_uninstall(may, scene))
+    return Together(
+        verdict,
+        tuple(dists[key] for key in may),
+        tuple(alone[key] for key in stay),
+        freed,
+        tuple(commands),
+    )
+
+
+def find_mixed(scene: Scene) -> Iterator[Mixed]:
+    """Runtimes that are there more than once."""
+    if scene.surveyor is None:
+        return
+    names = {name for name in scene.needing if mixed.family_of(name)}
+    for path in (path for paths in mixed.members(scene.objects).values() for path in paths):
+        names.update(elf_objects.names(path, scene.objects.elves[path]))
+    survey = scene.surveyor.survey(elf_objects.reaching(names, scene.objects, scene.needing))
+
+    def build(path: TargetPath) -> Build:
+        item = next(iter(shares.read(Removal(shared=(path,)), scene.inventory)), None)
+        owners = item.owners if item else ()
+        keeper = co_owned.bytes_of(item, ()) if item else ""
+        version = next((dist.version for dist in owners if dist.name == keeper), "")
+        elf = scene.disk.elf(path)
+        soname = getattr(elf, "soname", None) or path.rpartition("/")[2]
+        return Build(path, soname, tuple(dist.name for dist in owners), keeper, version)
+
+    yield from mixed.find(survey, scene.objects, scene.inventory, build)
+
+
+def _first_of_each_name(scene: Scene) -> list[Distribution]:
+    """pip would take the first of a name along sys.path."""
+    return list({dist.key: dist for dist in reversed(scene.inventory.distributions)}.values())[::-1]
+
+
+def _unneeded(judged: Sequence[Judged], auditor: Auditor) -> Iterator[Unneeded]:
+    alone = {item.dist.key: item.verdict for item in judged}
+    by_key = {item.dist.key: item for item in judged}
+    proposed: set[DistKey] = set()
+    for why, dists, said in reasoning.spare_sets(judged, auditor.scene.inventory):
+        keys = [dist.key for dist in dists if dist.key in alone and not by_key[dist.key].in_code]
+        joint = auditor.verdict(keys) if keys else None
+        safe = joint is not None and reasoning.safe_would_do(joint)
+        may = tuple(keys) if safe else reasoning.splits(keys, alone, auditor.verdict)[0]
+        if may:
+            proposed.update(may)
+            command = _uninstall(may, auditor.scene, safe=safe)
+            freed = auditor.freed(auditor.verdict(may).removal)
+            yield Unneeded(why, tuple(by_key[key].dist for key in may), freed, said, command)
+    for why in (Spare.ASKED_FOR, Spare.TOOL):
+        items = [
+            item for kind, item in reasoning.leaves(judged) if kind is why and item.dist.key not in proposed
+        ]
+        if items:
+            said = f"{why.value}, and nothing else installed needs them"
+            yield Unneeded(why, tuple(item.dist for item in items), sum(item.bytes for item in items), said)
+
+
+def _uninstall(keys: Sequence[DistKey], scene: Scene, *, safe: bool = False) -> tuple[str, ...]:
+    start = ("safepip", "--python", scene.target.executable, "uninstall")
+    return (*start, *(["--safe"] if safe else []), *keys)
+
+
+def _used_by(folders: Iterable[str], scene: Scene) -> frozenset[DistKey]:
+    """The distributions that the sources below `folders` import, in functions too."""
+    finder, modules = Finder(scene.disk, scene.target), Modules(scene.inventory, scene.environ)
+    names: set[str] = set()
+    for path in _sources(folders):
+        source = modules.read(None, path, "", is_package=False, whole=True)
+        for item in source.imports if isinstance(source, Source) else ():
+            names.add(item.module)
+            names.update(f"{item.module}.{name}" for name in item.names)
+    found = (finder.find(name) for name in names if name)
+    paths = [item.path for item in found if item is not None and item.path is not None]
+    return frozenset(dist.key for dists in scene.inventory.owners(paths).values() for dist in dists)
+
+
+def _sources(folders: Iterable[str]) -> Iterator[TargetPath]:
+    left = MOST_SOURCES
+    for folder in folders:
+        for here, below, names in os.walk(folder):
+            below[:] = [name for name in below if not name.startswith(".") and name != "node_modules"]
+            for name in names:
+                if name.endswith(".py") and left > 0:
+                    left -= 1
+                    yield TargetPath(os.path.abspath(os.path.join(here, name)))

@@ -1,0 +1,40 @@
+"""What deleting files would really free: a file that has another name stays on the disk."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+from typing import NamedTuple
+
+
+class _Inode(NamedTuple):
+    device: int
+    number: int
+    names: int
+    size: int
+
+
+class Links:
+    """Each path is asked for once, however many removals share it."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Inode | None] = {}
+
+    def freed(self, paths: Iterable[str]) -> int:
+        """Bytes of those files whose every name is among `paths`."""
+        inodes = Counter(inode for path in paths if (inode := self._inode(path)) is not None)
+        return sum(inode.size for inode, names in inodes.items() if names >= inode.names)
+
+    def _inode(self, path: str) -> _Inode | None:
+        if path not in self._known:
+            self._known[path] = _look(path)
+        return self._known[path]
+
+
+def _look(path: str) -> _Inode | None:
+    try:
+        status = os.lstat(path)
+    except (OSError, ValueError):
+        return None
+    return _Inode(status.st_dev, status.st_ino, status.st_nlink, status.st_size)

@@ -1,0 +1,73 @@
+"""One thing worth saying, in the form that machines compare: which rule, how bad, where, and a fingerprint.
+
+A fingerprint holds no absolute path and no version: it stays the same on another machine and after an upgrade.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from safepip.model.audit import Audit, Mixed
+from safepip.model.report import Finding, Severity, Verdict
+
+
+class Notice(NamedTuple):
+    rule: str
+    severity: Severity
+    message: str
+    fingerprint: str
+    path: str = ""
+    distribution: str = ""
+
+
+def fingerprint(*parts: str) -> str:
+    """The same for the same parts, wherever and whenever."""
+    text = "\0".join(parts).encode("utf-8", "surrogateescape")
+    return hashlib.sha256(text).hexdigest()[:20]
+
+
+def of_verdict(verdict: Verdict) -> Iterator[Notice]:
+    removing = "+".join(sorted(dist.key for dist in verdict.removal.leaving))
+    for finding in verdict.findings:
+        yield of_finding(finding, removing)
+
+
+def of_finding(finding: Finding, removing: str) -> Notice:
+    """`removing`: the keys of what goes, joined by `+`."""
+    what = finding.soname or finding.message
+    return Notice(
+        finding.kind.value,
+        finding.severity,
+        finding.message,
+        fingerprint("removal", removing, finding.kind.value, finding.distribution, what),
+        finding.paths[0] if finding.paths else "",
+        finding.distribution,
+    )
+
+
+def of_mixed(item: Mixed) -> Notice:
+    who = sorted({build.bytes_of or "" for build in item.builds})
+    return Notice(
+        "mixed-family",
+        Severity.WARN,
+        item.message,
+        fingerprint("mixed-family", item.family, *who),
+        item.builds[0].path if item.builds else "",
+    )
+
+
+def of_audit(audit: Audit) -> Iterator[Notice]:
+    """What is worth a look in an audit: mixed runtimes and proposed cleanups; that something is needed is no notice."""
+    yield from map(of_mixed, audit.mixed)
+    for item in audit.unneeded:
+        if item.command:
+            names = sorted(dist.key for dist in item.dists)
+            said = f"{', '.join(names)} {item.title}"
+            yield Notice("unneeded", Severity.NOTE, said, fingerprint("unneeded", *names))
+
+
+def new(notices: Iterable[Notice], known: frozenset[str]) -> tuple[Notice, ...]:
+    """Those that a baseline does not have."""
+    return tuple(notice for notice in notices if notice.fingerprint not in known)
