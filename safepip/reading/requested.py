@@ -23,9 +23,9 @@ _EXTRAS = re.compile(r"^(.+?)\s*(\[[^\]]+\])$")
 _EGG = re.compile(r"[#&]egg=([^&]*)")
 _EGG_NAME = re.compile(rf"({_NAME})(?:\[[^\]]*\])?", re.ASCII)
 _WHEEL = re.compile(r"([^\s-]+?)-([^\s-]*?)(-\d[^-]*?)?-[^\s-]+?-[^\s-]+?-[^\s-]+?\.whl", re.ASCII)
-_ARCHIVES = (
+_ARCHIVES = {
     ".whl", ".zip", ".tar.gz", ".tgz", ".tar", ".tar.bz2", ".tbz", ".tar.xz", ".txz", ".tlz", ".tar.lz", ".tar.lzma",
-)  # fmt: skip
+}  # fmt: skip
 _VCS = ("ssh", "git", "hg", "bzr", "sftp", "svn")
 _VCS_OVER = {
     "git": ("http", "https", "ssh", "git", "file"),
@@ -88,7 +88,7 @@ def _of_files(files: Sequence[str], reader: _Reader) -> Iterator[DistKey]:
 def _of_line(text: str, reader: _Reader) -> DistKey | None:
     """constructors.py:parse_req_from_line. None: something without a name, which pip leaves out."""
     plain = _PLAIN.fullmatch(text)
-    if plain and not text.lower().endswith(_ARCHIVES):
+    if plain and _extension(text) not in _ARCHIVES:
         return _canonical(plain[1])
     is_url = _is_url(text)
     name, marker = _without_marker(text, "; " if is_url else ";")
@@ -106,8 +106,8 @@ def _of_line(text: str, reader: _Reader) -> DistKey | None:
 
 
 def _is_url(text: str) -> bool:
-    """vcs/versioncontrol.py:is_url."""
-    scheme, colon, _ = text.partition(":")
+    """vcs/versioncontrol.py:is_url, by way of urllib, which passes over blanks before a scheme."""
+    scheme, colon, _ = re.sub(r"^[\0- ]+", "", text).partition(":")
     vcs, plus, over = scheme.lower().partition("+")
     if plus:
         return bool(colon) and over in _VCS_OVER.get(vcs, ())
@@ -138,7 +138,7 @@ def _is_file(path: str, name: str, warnings: list[str]) -> bool:
         raise RefusedError(
             f"Directory {name!r} is not installable. Neither 'setup.py' nor 'pyproject.toml' found."
         )
-    if not path.lower().endswith(_ARCHIVES):
+    if _extension(path) not in _ARCHIVES:
         return False
     before, at, _ = name.partition("@")
     if not os.path.isfile(path):
@@ -146,6 +146,12 @@ def _is_file(path: str, name: str, warnings: list[str]) -> bool:
             return False
         warnings.append(f"Requirement {name!r} looks like a filename, but the file does not exist")
     return True
+
+
+def _extension(path: str) -> str:
+    """utils/misc.py:splitext. The name `.whl` has none."""
+    base, extension = os.path.splitext(path)
+    return (base[-4:] + extension if base.lower().endswith(".tar") else extension).lower()
 
 
 def _of_url(url: str, reader: _Reader) -> DistKey | None:

@@ -23,8 +23,10 @@ _VARIABLE = re.compile(r"(\$\{([A-Z0-9_]+)\})")
 _CODING = re.compile(rb"coding[:=]\s*([-\w.]+)")
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32-be"),
     (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF16, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
 )
@@ -32,8 +34,9 @@ _FLAGS = ("--no-index", "--prefer-binary", "--require-hashes", "--no-require-has
 _VALUES = (
     ("-i", "--index-url", "--pypi-url"), ("--extra-index-url",), ("-f", "--find-links"), ("--no-binary",),
     ("--only-binary",), ("--all-releases",), ("--only-final",), ("--trusted-host",), ("--use-feature",), ("--hash",),
-    ("-C", "--config-setting", "--config-settings"), ("--install-option",), ("--global-option",),
+    ("-C", "--config-setting", "--config-settings"),
 )  # fmt: skip
+_OLD_VALUES = (("--install-option",), ("--global-option",))  # until pip 23.1
 _MOST = 1 << 26
 
 
@@ -74,7 +77,7 @@ def read(path: str, cwd: str, environ: Mapping[str, str], release: tuple[int, ..
 def _read(path: str, within: tuple[str, ...], reader: _Reader, *, constraint: bool) -> Iterator[Line]:
     kind = "constraint" if constraint else "requirements"
     for number, line in _lines(_content(path, reader.cwd, kind), reader.environ):
-        words, options = _parsed(line)
+        words, options = _parsed(line, reader.release)
         nested = options.requirement or options.constraint
         if words or options.editable:
             yield Line(words or options.editable or "", not words, constraint, f"line {number} of {path}")
@@ -176,7 +179,7 @@ def _joined(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         yield first, "".join(pieces)
 
 
-def _parsed(line: str) -> tuple[str, _Options]:
+def _parsed(line: str, release: tuple[int, ...]) -> tuple[str, _Options]:
     """The words before the first option, and the options that name something."""
     words = line.split(" ")
     first = next((place for place, word in enumerate(words) if word.startswith("-")), len(words))
@@ -186,10 +189,10 @@ def _parsed(line: str) -> tuple[str, _Options]:
         options = shlex.split(" ".join(words[first:]))
     except ValueError as error:
         raise RefusedError(f"Invalid requirement: {line}: could not split its options") from error
-    return " ".join(words[:first]), _options(options, line)
+    return " ".join(words[:first]), _options(options, line, release)
 
 
-def _options(options: list[str], line: str) -> _Options:
+def _options(options: list[str], line: str, release: tuple[int, ...]) -> _Options:
     from optparse import OptionParser
 
     class Parser(OptionParser):
@@ -199,7 +202,7 @@ def _options(options: list[str], line: str) -> _Options:
     parser = Parser(add_help_option=False)
     for flag in _FLAGS:
         parser.add_option(flag, action="store_true")
-    for names in _VALUES:
+    for names in (*_VALUES, *(_OLD_VALUES if release < (23, 1) else ())):
         parser.add_option(*names, action="append")
     parser.add_option("-r", "--requirement", action="append", dest="requirement")
     parser.add_option("-c", "--constraint", action="append", dest="constraint")

@@ -84,6 +84,10 @@ pkg other==
 six | pkg-1.0.tar.gz
 pkg-1.0.tar.gz
 file:///nowhere/x.whl
+six |  file:///nowhere#egg=after-a-blank
+x/.whl
+.whl
+a.tar.gz
 ./project
 six | ./project
 ./folder
@@ -160,7 +164,9 @@ def cases(cwd: Path) -> list[Case]:
     made = []
     for command in COMMANDS:
         names, *files = f" {command}".replace("{cwd}", str(cwd)).split(" -r ")
-        made.append(Case(tuple(name.strip() for name in names.split(" | ") if name.strip()), tuple(files)))
+        made.append(
+            Case(tuple(name.removeprefix(" ") for name in names.split(" |") if name.strip()), tuple(files))
+        )
     return made
 
 
