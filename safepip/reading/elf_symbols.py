@@ -17,6 +17,9 @@ _HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
 _VERSYM, _VERDEF, _VERNEED = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE
 _VERDEF_COUNT, _VERNEED_COUNT = 0x6FFFFFFD, 0x6FFFFFFF
 _BASE, _WEAK_VERSION, _HIDDEN = 1, 2, 0x8000
+_RELA, _RELASZ, _REL, _RELSZ, _RELACOUNT, _RELCOUNT = 7, 8, 17, 18, 0x6FFFFFF9, 0x6FFFFFFA
+_JMPREL, _PLTRELSZ, _PLTREL = 23, 2, 20
+_MIPS = 8  # binds by its global offset table, without relocations
 _STB_WEAK = 2
 _NO_SYMBOL = frozenset({3, 4})  # STT_SECTION, STT_FILE
 _TABLE_MOST = 1 << 30
@@ -67,18 +70,23 @@ def read(image: Image) -> Symbols | Flaw:
     versions = _versions(tables)
     rows = list(_rows(tables))
     marks = _marks(tables, len(rows))
-    return _sorted_out(tables, rows, marks, versions)
+    bound = None if image.abi.machine == _MIPS else set(_bound(tables))
+    return _sorted_out(tables, rows, marks, versions, bound)
 
 
 def _sorted_out(
-    tables: _Tables, rows: list[tuple[int, int, int]], marks: tuple[int, ...], versions: _Versions
+    tables: _Tables,
+    rows: list[tuple[int, int, int]],
+    marks: tuple[int, ...],
+    versions: _Versions,
+    bound: set[int] | None,
 ) -> Symbols:
     undefined, weak, defined, hidden = list[Symbol](), list[Symbol](), list[Symbol](), list[Symbol]()
     strings, names = tables.strings, versions.names
     find = strings.find
-    for (name, info, section), mark in zip(
-        rows, marks, strict=False
-    ):  # a hundred thousand times in a large one
+    for index, ((name, info, section), mark) in enumerate(zip(rows, marks, strict=False), 1):
+        if not section and bound is not None and index not in bound:
+            continue  # a linker's mark: no relocation asks for it, so nobody looks it up
         if not name or info < 16 or info & 15 in _NO_SYMBOL:
             continue
         end = find(b"\0", name)
@@ -123,6 +131,30 @@ def _marks(tables: _Tables, rows: int) -> tuple[int, ...]:
     data = tables.image.bytes_at(tables.offset(_VERSYM), 2 * (rows + 1))
     marks = Struct(f"{tables.order}{len(data) // 2}H").unpack(data[: len(data) // 2 * 2])
     return marks[1:]
+
+
+def _bound(tables: _Tables) -> Iterator[int]:
+    """The index of each symbol that a relocation names. The relative ones come first and name none."""
+    values, wide = tables.values, tables.image.abi.bits == 64
+    jumps = (_RELA if values.get(_PLTREL) == _RELA else _REL, values.get(_PLTRELSZ, 0), 0)
+    places = {
+        _RELA: (_RELA, values.get(_RELASZ, 0), values.get(_RELACOUNT, 0)),
+        _REL: (_REL, values.get(_RELSZ, 0), values.get(_RELCOUNT, 0)),
+        _JMPREL: jumps,
+    }
+    for tag, (kind, size, relative) in places.items():
+        if tag not in values or not size:
+            continue
+        row = Struct(
+            tables.order + ("8xQ" if wide else "4xI") + ("" if kind == _REL else "8x" if wide else "4x")
+        )
+        skipped = min(row.size * relative, size)
+        start = tables.offset(tag)
+        if start + size > tables.image.size:
+            raise UnusualError(Flaw.CUT_OFF)
+        data = tables.image.bytes_at(start + skipped, size - skipped) if size > skipped else b""
+        whole = data[: len(data) // row.size * row.size]
+        yield from (info >> (32 if wide else 8) for (info,) in row.iter_unpack(whole))
 
 
 def _count(tables: _Tables) -> int:
