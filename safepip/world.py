@@ -51,7 +51,7 @@ class World(Protocol):
         """The names in `folder`, unsorted; none where it cannot be listed."""
 
     def writable(self, folder: TargetPath) -> bool:
-        """May names be taken out of `folder`?"""
+        """May the names in `folder` be listed and taken out of it?"""
 
     def size(self, path: TargetPath) -> int:
         """Bytes of the file at `path`, links followed; 0 where there is none."""

@@ -57,7 +57,7 @@ class Disk:
 
     def writable(self, folder: TargetPath) -> bool:
         try:
-            return os.access(folder, os.W_OK | os.X_OK, effective_ids=True)
+            return os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True)
         except ValueError:
             return False
 

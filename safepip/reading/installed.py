@@ -100,7 +100,7 @@ def read_distribution(
         as_written=listed.as_written,
         requires=head.requires,
         extras=head.extras,
-        entry_points=_entry_points(folder, info, faults),
+        entry_points=_entry_points(folder, info, target, faults),
         installer=_first_line(_read(folder, info, "INSTALLER")),
         requested=os.path.lexists(f"{info}/REQUESTED"),
         top_level=_top_level(folder, info) if install is Install.EGG_INFO_FOLDER else None,
@@ -195,10 +195,13 @@ def _rows(text: str, target: Target) -> list[str]:
     return rows
 
 
-def _entry_points(folder: Folder, info: TargetPath, faults: list[Fault]) -> tuple[EntryPoint, ...]:
+def _entry_points(
+    folder: Folder, info: TargetPath, target: Target, faults: list[Fault]
+) -> tuple[EntryPoint, ...]:
     data = _read(folder, info, "entry_points.txt")
     try:
-        return metadata.entry_points(data.decode()) if data else ()
+        strict = target.pip.backend != "importlib"
+        return metadata.entry_points(data.decode(), strict=strict) if data else ()
     except UnicodeDecodeError:
         faults.append(Fault.ENTRY_POINTS_UNDECODABLE)
     except metadata.BrokenEntryPointsError:

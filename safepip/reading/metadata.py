@@ -20,6 +20,9 @@ _FIELD = re.compile(
 )
 
 
+_REFERENCE = re.compile(r"[\w.]+\s*(:\s*[\w.]+)?\s*(\[.*\])?")  # pkg_resources.EntryPoint.pattern
+
+
 class BrokenEntryPointsError(ValueError):
     """A line without `=` inside a section: importlib.metadata ends with a TypeError."""
 
@@ -50,8 +53,11 @@ def head(text: str) -> Head:
     )
 
 
-def entry_points(text: str) -> tuple[EntryPoint, ...]:
-    """As importlib.metadata reads entry_points.txt (`Sectioned`): object references are not checked."""
+def entry_points(text: str, *, strict: bool = False) -> tuple[EntryPoint, ...]:
+    """As importlib.metadata reads entry_points.txt (`Sectioned`): object references are not checked.
+
+    `strict` is pkg_resources' `EntryPoint.parse_map`, which takes nothing that it does not understand.
+    """
     found = []
     group = None
     for line in map(str.strip, text.splitlines()):
@@ -64,6 +70,10 @@ def entry_points(text: str) -> tuple[EntryPoint, ...]:
             if not equals:
                 raise BrokenEntryPointsError(line)
             found.append(EntryPoint(group, name.strip(), value.strip()))
+            if strict and not (name.strip() and _REFERENCE.fullmatch(value.strip())):
+                raise BrokenEntryPointsError(line)
+        elif strict:
+            raise BrokenEntryPointsError(line)
     return tuple(found)
 
 

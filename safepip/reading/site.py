@@ -65,14 +65,19 @@ def _infos(folder: Folder, target: Target) -> list[str]:
         if low.endswith((".dist-info", ".egg-info")) or (is_egg and low == "egg-info"):
             groups.setdefault(metadata.canonical(low.rpartition(".")[0].partition("-")[0]), []).append(name)
     if target.pip.backend != "importlib":
-        groups = {key: _by_version(names, target) for key, names in groups.items()}
+        groups = {key: _of_pkg_resources(folder, names, target) for key, names in groups.items()}
     return [name for names in groups.values() for name in names]
 
 
-def _by_version(names: list[str], target: Target) -> list[str]:
-    """pkg_resources' `find_on_path`: the highest version first; since the one in pip 23.1, by text."""
-    if len(names) < 2 or target.pip.release >= (23, 1):
-        return sorted(names)
+def _of_pkg_resources(folder: Folder, names: list[str], target: Target) -> list[str]:
+    """pkg_resources' `find_on_path`: the highest version first; since the one in pip 23.1, by text.
+
+    It passes over empty folders, and since then over a dist-info that is none.
+    """
+    is_new = target.pip.release >= (23, 1)
+    found = [name for name in names if _is_seen(f"{folder.path}/{name}", is_new=is_new)]
+    if len(found) < 2 or is_new:
+        return sorted(found)
     from packaging.version import InvalidVersion, Version
 
     def version(name: str) -> Version:
@@ -81,7 +86,16 @@ def _by_version(names: list[str], target: Target) -> list[str]:
         except (InvalidVersion, IndexError):
             return Version("0")
 
-    return sorted(names, key=version, reverse=True)
+    return sorted(found, key=version, reverse=True)
+
+
+def _is_seen(path: str, *, is_new: bool) -> bool:
+    if not os.path.isdir(path):
+        return not is_new or path.endswith(".egg-info")
+    try:
+        return bool(os.listdir(path))
+    except OSError:
+        return True
 
 
 def _linked(folder: Folder, name: str, target: Target) -> Iterator[Distribution]:

@@ -5,7 +5,7 @@ Source: pip's req/req_uninstall.py, `compress_for_rename`, `compact`, `StashedUn
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from typing import NamedTuple
 
 from safepip.model.paths import TargetPath
@@ -36,6 +36,18 @@ def move(candidates: Collection[TargetPath], world: World) -> Moved:
         else:
             files.add(real)
     return Moved(frozenset(files), frozenset(folders))
+
+
+def locked(folder: TargetPath, world: World) -> Iterator[TargetPath]:
+    """`folder` and folders below that cannot be emptied."""
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        if not world.writable(here):
+            yield here
+        pending += [
+            TargetPath(f"{here}/{one.name}") for one in world.entries(here) if one.kind is Kind.FOLDER
+        ]
 
 
 def topmost(folders: Iterable[TargetPath]) -> list[TargetPath]:

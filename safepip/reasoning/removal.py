@@ -85,12 +85,21 @@ def _uninstall(key: DistKey, inventory: Inventory, world: World) -> _Done | Skip
         return Skip(dist.name, "no files were found")
     moved = folders.move(candidates.all, world)
     if not moved.stuck:
-        return _Done(Taken(dist, candidates, moved), moved, candidates)
+        halt = _at_commit(dist, moved, target, world)
+        return _Done(Taken(dist, candidates, moved), moved, candidates, halt)
     halt = Halt(dist.name, f"pip cannot move {moved.stuck}", 2)
     if target.pip.release >= (26, 3):  # it puts back what it has moved
         moved = moved._replace(files=frozenset(), folders=frozenset())
     lost = moved._replace(files=moved.files | moved.emptied)
     return _Done(Taken(dist, candidates, lost), lost, candidates, halt) if lost.files else halt
+
+
+def _at_commit(dist: Distribution, moved: folders.Moved, target: Target, world: World) -> Halt | None:
+    """Before pip 23.3 what is moved away and cannot be deleted ends it; since then it is a warning."""
+    if target.pip.release >= (23, 3):
+        return None
+    locked = next((path for folder in moved.folders for path in folders.locked(folder, world)), None)
+    return Halt(dist.name, f"pip cannot delete {locked}", 2) if locked else None
 
 
 def _find(key: DistKey, inventory: Inventory, world: World) -> Distribution | None:
@@ -111,7 +120,8 @@ def _before_looking(dist: Distribution, target: Target, world: World) -> Skip | 
     """What pip says of a distribution before it asks for its files (`uninstall`, `from_dist`)."""
     if Fault.METADATA_UNDECODABLE in dist.faults:
         return Halt(dist.name, Fault.METADATA_UNDECODABLE.value, 2)
-    if Fault.METADATA_WITHOUT_VERSION in dist.faults and target.pip.release < (24, 1):
+    is_importlib = target.pip.backend == "importlib"
+    if Fault.METADATA_WITHOUT_VERSION in dist.faults and is_importlib and target.pip.release < (24, 1):
         return Halt(dist.name, Fault.METADATA_WITHOUT_VERSION.value, 2)
     installed = TargetPath(dist.egg_link.rpartition("/")[0]) if dist.egg_link else dist.location
     if target.is_venv and not world.real(installed).startswith(world.real(target.prefix)):
@@ -132,11 +142,12 @@ def _unreadable(dist: Distribution, target: Target, world: World) -> Halt | None
     if dist.install is Install.DIST_INFO and not _has_record(dist, world):
         traceback = Fault.RECORD_UNREADABLE in faults and target.pip.backend != "importlib"
         return Halt(dist.name, "no RECORD file", 2 if traceback else 1)
+    caught = target.pip.release >= (26, 3)
     if Fault.ENTRY_POINTS_UNDECODABLE in faults:
-        silent = target.pip.backend != "importlib" or target.pip.release >= (26, 3)
-        return Halt(dist.name, Fault.ENTRY_POINTS_UNDECODABLE.value, 1 if silent else 2)
+        return Halt(dist.name, Fault.ENTRY_POINTS_UNDECODABLE.value, 1 if caught else 2)
     if Fault.ENTRY_POINTS_BROKEN in faults:
-        return Halt(dist.name, Fault.ENTRY_POINTS_BROKEN.value, 2 if target.pip.backend == "importlib" else 1)
+        caught = caught and target.pip.backend != "importlib"  # whose TypeError is not foreseen
+        return Halt(dist.name, Fault.ENTRY_POINTS_BROKEN.value, 1 if caught else 2)
     return None
 
 

@@ -65,6 +65,7 @@ class Box:
         self.rootless = False
         self.user_site = self.home / ".local/lib" / self.version / "site-packages"
         self.system_site = self.sys / "lib" / self.version / "site-packages"
+        self.egg = f"pkg-1.0-py{pip.python}.egg"
         self.tag = f"cpython-{pip.python.replace('.', '')}"
 
     def _copy_system(self, python: Path) -> Path:

@@ -793,20 +793,20 @@ def a_line_without_an_equals_sign_ends_it(box: Box) -> tuple[str, ...]:
     return ("pkg",)
 
 
-@case(backends=("importlib",))
+@case()
 def entry_points_without_a_section(box: Box) -> tuple[str, ...]:
     box.dist("pkg", "pkg.py", scripts="no section\ncmd = pkg:x\n").put("other.py").put("cmd", at=box.bin)
     return ("pkg",)
 
 
-@case(backends=("importlib",))
+@case()
 def an_invalid_reference_and_an_empty_name(box: Box) -> tuple[str, ...]:
     scripts = "[console_scripts]\n# c = d:e\ncmd = not a valid ref!\n= pkg:x\n"
     box.dist("pkg", "pkg.py", scripts=scripts).put("other.py").put("cmd", at=box.bin)
     return ("pkg",)
 
 
-@case(backends=("importlib",))
+@case()
 def an_entry_point_without_a_name_takes_the_scripts_folder(box: Box) -> tuple[str, ...]:
     box.dist("pkg", "pkg.py", scripts="[console_scripts]\n = pkg:x\n").put("other.py").put("x", at=box.bin)
     return ("pkg",)
@@ -1251,7 +1251,6 @@ def pip_itself_and_a_further_name(box: Box) -> tuple[str, ...]:
 # Old forms and editable installs
 
 _PKG_INFO = "Metadata-Version: 1.0\nName: pkg\nVersion: 1.0\n"
-_EGG = "pkg-1.0-py3.12.egg"
 
 
 @case(versions=True)
@@ -1309,15 +1308,17 @@ def an_egg_info_folder_without_a_version(box: Box) -> tuple[str, ...]:
 
 @case(versions=True)
 def an_egg_folder_in_easy_install(box: Box) -> tuple[str, ...]:
-    box.put(f"{_EGG}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put(f"{_EGG}/pkg/__init__.py", f"{_EGG}/unlisted")
-    box.put("other.py").put("easy-install.pth", text=f"./{_EGG}\n./more.egg\n")
+    box.put(f"{box.egg}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put(
+        f"{box.egg}/pkg/__init__.py", f"{box.egg}/unlisted"
+    )
+    box.put("other.py").put("easy-install.pth", text=f"./{box.egg}\n./more.egg\n")
     return ("pkg",)
 
 
 @case()
 def an_egg_file_in_easy_install(box: Box) -> tuple[str, ...]:
-    box.put("other.py").put("easy-install.pth", text=f"./{_EGG}")
-    with zipfile.ZipFile(box.sp / _EGG, "w") as bundle:
+    box.put("other.py").put("easy-install.pth", text=f"./{box.egg}")
+    with zipfile.ZipFile(box.sp / box.egg, "w") as bundle:
         bundle.writestr("EGG-INFO/PKG-INFO", _PKG_INFO)
         bundle.writestr("pkg/__init__.py", "")
     return ("pkg",)
@@ -1325,7 +1326,7 @@ def an_egg_file_in_easy_install(box: Box) -> tuple[str, ...]:
 
 @case(versions=True)
 def an_egg_in_no_pth_file(box: Box) -> tuple[str, ...]:
-    box.put(f"{_EGG}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put("other.py")
+    box.put(f"{box.egg}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put("other.py")
     return ("pkg",)
 
 
