@@ -11,10 +11,12 @@ from pathlib import Path
 import pytest
 
 from safepip.acting import files
-from safepip.commands import keeping, undo
+from safepip.commands import keeping, safely, undo
+from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
 from safepip.model.change import Removal
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.request import Safe
 from safepip.reading import receipts
 from support import faults
 from support.faults import PowerCut
@@ -23,6 +25,7 @@ from support.trees import Node, snapshot
 
 Operation = Callable[[Small], object]
 Tree = dict[str, Node]
+LONG_AGO = 10**18  # nanoseconds
 
 
 def pip_like(removal: Removal) -> keeping.Act:
@@ -56,6 +59,14 @@ def uninstall(env: Small) -> object:
     return keeping.with_way_back(removal, env.target, ["uninstall", "victim"], pip_like(removal))
 
 
+def remove_safely(env: Small) -> object:
+    """The survivor's bytes come from a cache of uv's, so that no other process has a part in it."""
+    scene = Scene(env.target, {"UV_CACHE_DIR": str(env.prefix.parent / "cache")})
+    sparing = safely.spare([DistKey("victim")], scene, Safe.RESTORE)
+    assert [os.path.basename(item.path) for item in sparing.restored] == ["both.py", "void.py"]
+    return safely.remove(sparing, env.target, ["uninstall", "victim"], scene.environ, keep=True)
+
+
 def take_back(env: Small) -> object:
     return undo.undo(env.target, None)
 
@@ -67,21 +78,29 @@ def let_go(env: Small) -> object:
 @pytest.fixture
 def before(tmp_path: Path) -> Small:
     env = small(tmp_path)
-    env.add("stays", {"shared/stays.py": "", "stays/__init__.py": ""})
-    env.add(
-        "victim",
-        {
-            "victim/__init__.py": "x",
-            "victim/sub/data.bin": b"\1" * 100,
-            "shared/victim.py": "",
-            "one.py": "1",
-        },
-    )
+    stays = {
+        "shared/stays.py": "",
+        "victim/both.py": "survivor's",
+        "victim/void.py": "",
+        "victim/same.py": "s",
+    }
+    info = env.add("stays", stays)
+    unpacked = tmp_path / "cache/archive-v0/xyz"
+    (unpacked / info.name).mkdir(parents=True)
+    (unpacked / "victim").mkdir()
+    (unpacked / "victim/both.py").write_text("survivor's")
+    own: dict[str, str | bytes] = {
+        "victim/__init__.py": "x",
+        "victim/sub/data.bin": b"\1" * 100,
+        "shared/victim.py": "",
+        "one.py": "1",
+    }
+    env.add("victim", {**own, "victim/both.py": "leaver's", "victim/void.py": "no", "victim/same.py": "s"})
     (env.site / "victim/empty").mkdir()
     (env.site / "victim/link").symlink_to("sub")
     (env.site / "victim/sub").chmod(0o750)
     for index, path in enumerate(sorted(env.prefix.rglob("*"))):
-        os.utime(path, ns=(0, 10**18 + index), follow_symlinks=False)
+        os.utime(path, ns=(0, LONG_AGO + index), follow_symlinks=False)
     return env
 
 
@@ -98,7 +117,7 @@ def ends(start: Small, operation: Operation, work: Path) -> tuple[Tree, Tree, in
     first = snapshot(env.prefix)
     with faults.kernel(faults.nothing) as kernel:
         operation(env)
-    return first, snapshot(env.prefix, folder_times=False), kernel.count
+    return first, after(env), kernel.count
 
 
 def next_run(env: Small) -> None:
@@ -109,12 +128,32 @@ def next_run(env: Small) -> None:
             pass
 
 
+def after(env: Small) -> Tree:
+    """Without the times that this change has set: they are those of the day."""
+    tree = snapshot(env.prefix, folder_times=False)
+    return {path: node._replace(mtime=min(node.mtime, LONG_AGO * 3 // 2)) for path, node in tree.items()}
+
+
 def is_either(env: Small, first: Tree, last: Tree) -> bool:
-    return snapshot(env.prefix) == first or snapshot(env.prefix, folder_times=False) == last
+    return snapshot(env.prefix) == first or after(env) == last
+
+
+@pytest.fixture
+def spared(before: Small, tmp_path: Path) -> Small:
+    env = copy(before, tmp_path / "spared")
+    remove_safely(env)
+    return env
 
 
 OPERATIONS = pytest.mark.parametrize(
-    ("operation", "start"), [(uninstall, "before"), (take_back, "removed"), (let_go, "removed")]
+    ("operation", "start"),
+    [
+        (uninstall, "before"),
+        (remove_safely, "before"),
+        (take_back, "removed"),
+        (take_back, "spared"),
+        (let_go, "removed"),
+    ],
 )
 
 
