@@ -128,6 +128,24 @@ ORDER = [
         "libM.so libL.so rp/libT.so.1",
     ),
     Case(
+        "The program's RPATH counts again below an object with a RUNPATH",
+        {
+            "X.so": lib(needs=["libL.so"], runpath="@"),
+            "libL.so": lib("libL.so", needs=[T]),
+            **at("rp"),
+        },
+        main=program(rpath="@/rp"),
+        glibc="libL.so rp/libT.so.1",
+        musl="libL.so rp/libT.so.1",
+    ),
+    Case(
+        "The program's RPATH is found from where its links lead",
+        {"X.so": x(), **at("beside", "bin/beside")},
+        main=program(rpath="$ORIGIN/../beside:$ORIGIN/beside"),
+        glibc="bin/../beside/libT.so.1",
+        musl="bin/../beside/libT.so.1",
+    ),
+    Case(
         "Of both tags in one object the RPATH is dropped",
         {"X.so": x(rpath="@/rp", runpath="@/rn"), **at("rp", "llp")},
         library_path="@/llp",
@@ -549,6 +567,27 @@ LOADED = [
         },
         "p/libT.so.1",
         "p/libT.so.1",
+    ),
+    Case(
+        "An object keeps the path that it was first opened by",
+        {
+            "X.so": lib(needs=["@/real/libL.so", "@/view/libL.so"]),
+            "real/libL.so": lib("libL.so", needs=[T], runpath="$ORIGIN/o"),
+            "view/libL.so": Link("../real/libL.so"),
+            **at("real/o", "view/o"),
+        },
+        "real/libL.so real/o/libT.so.1",
+        "real/libL.so real/o/libT.so.1",
+    ),
+    Case(
+        "A path that is loaded is met as text",
+        {
+            "X.so": lib(needs=["@/p/libT.so.1", "@/p/libT.so.1", "libA.so"], runpath="@"),
+            "libA.so": lib("libA.so", needs=["@/p/libT.so.1"]),
+            **at("p"),
+        },
+        "p/libT.so.1 libA.so",
+        "p/libT.so.1 libA.so",
     ),
     Case(
         "A hard link's name is added to the object, but not in musl",

@@ -18,7 +18,7 @@ from safepip.reasoning import linking
 from safepip.world import World
 from support import elves
 from support.environments import target
-from support.fake_world import FakeWorld, glibc
+from support.fake_world import FakeWorld, glibc, lib, program
 
 RULES = [
     pytest.param(case, libc, id=f"{libc.value}: {case.says}")
@@ -72,6 +72,26 @@ def test_the_rule_is_the_real_loader_s(case: Case, libc: Libc, tmp_path: Path) -
     root = tmp_path / case.root if case.root else None
     lines = elves.run(tmp_path / "bin/main", root, environ, tmp_path / case.cwd)
     assert expected(case, libc) == really_said(case, lines, str(tmp_path))
+
+
+@pytest.mark.parametrize("libc", Libc)
+def test_the_program_s_origin_is_where_its_links_lead(libc: Libc, tmp_path: Path) -> None:
+    """A venv's python is a link: its $ORIGIN is the base interpreter's folder. A hard link is no link."""
+    files = elves.moved(
+        {"X.so": lib(needs=["libT.so.1"]), "real/o/libT.so.1": lib("libT.so.1")}, str(tmp_path)
+    )
+    elves.lay_out({**files, f"{tmp_path}/view/o/libT.so.1": lib("libT.so.1")})
+    elves.program_at(tmp_path / "real/main", libc, program(rpath="$ORIGIN/o"))
+    (tmp_path / "view/main").symlink_to("../real/main")
+    (tmp_path / "view/hard").hardlink_to(tmp_path / "real/main")
+    for name, folder in {"real/main": "real", "view/main": "real", "view/hard": "view"}.items():
+        lines = elves.run(tmp_path / name, tmp_path / "X.so", {}, tmp_path)
+        assert lines.splitlines()[-1] == f"{tmp_path}/{folder}/o/libT.so.1"
+        interpreter = TargetPath(str((tmp_path / name).resolve()))
+        config = ldconfig.load(replace(target(), interpreter=interpreter, libc=libc), {})
+        assert config
+        found = linking.link(TargetPath(f"{tmp_path}/X.so"), Disk(), config)
+        assert [item.path for item in found.objects][1:] == [f"{tmp_path}/{folder}/o/libT.so.1"]
 
 
 def expected(case: Case, libc: Libc) -> str | None:
