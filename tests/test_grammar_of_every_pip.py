@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -15,6 +14,9 @@ import pytest
 from safepip import grammar
 from safepip.errors import UsageError
 from safepip.model.request import Uninstall
+from support.pips import Pip, runner
+
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"  # under which every one of these pips starts
 
 NEWEST = "26.3"
 EVERY = (
@@ -37,32 +39,16 @@ print(json.dumps(told))
 """
 
 
-@pytest.fixture(scope="session")
-def wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("pips")
+def folder_of(version: str) -> str:
+    """Where that pip lies: what imports it is put on sys.path."""
+    return str(runner(Pip(version, OWN)).parent.parent)
 
 
-def options_of(version: str, wheels: Path) -> tuple[dict[str, bool], dict[str, bool]]:
+def options_of(version: str) -> tuple[dict[str, bool], dict[str, bool]]:
     """The general and the uninstall options of a pip, each with whether it takes a value."""
-    download = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "-d",
-        str(wheels),
-        f"pip=={version}",
-    ]
-    if subprocess.run(download, check=False, capture_output=True).returncode:
-        pytest.skip(f"pip {version} cannot be downloaded")
-    [wheel] = wheels.glob(f"pip-{version}-*.whl")
     asked = subprocess.run(
-        [sys.executable, "-I", "-c", ASK, str(wheel)], check=False, capture_output=True, text=True
+        [sys.executable, "-I", "-c", ASK, folder_of(version)], check=True, capture_output=True, text=True
     )
-    if asked.returncode:
-        pytest.skip(f"pip {version} does not start on this Python: {asked.stderr.splitlines()[-1]}")
     general, uninstall = json.loads(asked.stdout)
     return general, uninstall
 
@@ -75,15 +61,15 @@ def takes_value(options: grammar.Options) -> dict[str, bool]:
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_option_of_pip_is_in_the_tables_and_takes_a_value_there_as_well(
-    version: str, wheels: Path
+    version: str,
 ) -> None:
-    general, uninstall = options_of(version, wheels)
+    general, uninstall = options_of(version)
     assert general.items() <= takes_value(grammar.GLOBAL).items()
     assert uninstall.items() <= takes_value(grammar.UNINSTALL).items()
 
 
-def test_the_tables_hold_nothing_that_no_pip_has(wheels: Path) -> None:
-    oldest, newest = options_of("22.3.1", wheels), options_of(NEWEST, wheels)
+def test_the_tables_hold_nothing_that_no_pip_has() -> None:
+    oldest, newest = options_of("22.3.1"), options_of(NEWEST)
     came_and_went = {"--resume-retries": True, "--keyring-provider": True, "--break-system-packages": False}
     for options, old, new in zip((grammar.GLOBAL, grammar.UNINSTALL), oldest, newest, strict=True):
         assert takes_value(options).items() <= {**old, **new, **came_and_went}.items()
@@ -185,13 +171,11 @@ def read(line: str) -> Any:
     ]  # fmt: skip
 
 
-def test_command_lines_are_read_as_pips_own_parser_reads_them(wheels: Path) -> None:
-    options_of(NEWEST, wheels)
-    [wheel] = wheels.glob(f"pip-{NEWEST}-*.whl")
+def test_command_lines_are_read_as_pips_own_parser_reads_them() -> None:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     lines = [*COMMAND_LINES, *scrambled(1500)]
     told = subprocess.run(
-        [sys.executable, "-c", PARSE, str(wheel)],
+        [sys.executable, "-c", PARSE, folder_of(NEWEST)],
         input=json.dumps(lines), env={**environ, "PIP_CONFIG_FILE": os.devnull},
         check=True, capture_output=True, text=True,
     )  # fmt: skip

@@ -15,6 +15,9 @@ from safepip.errors import SafepipError
 from safepip.model.paths import DistKey
 from safepip.model.request import Refused, Requested
 from safepip.reading.requested import requested
+from support.pips import Pip, runner
+
+OWN = f"{sys.version_info.major}.{sys.version_info.minor}"  # under which every one of these pips starts
 
 FILES = {
     "plain.txt": b"six\nidna==3.7  # a comment\n\n# another\nNumPy >=1 ; python_version < '3'\nsix\n",
@@ -180,10 +183,10 @@ def cwd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def ask_pip(arguments: list[list[str]], cwd: Path, wheel: str = "") -> list[list[object]]:
+def ask_pip(arguments: list[list[str]], cwd: Path, folder: str) -> list[list[object]]:
     environ = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     told = subprocess.run(
-        [sys.executable, "-c", ASK], cwd=cwd, env={**environ, "PIP_CONFIG_FILE": os.devnull, "PYTHONPATH": wheel},
+        [sys.executable, "-c", ASK], cwd=cwd, env={**environ, "PIP_CONFIG_FILE": os.devnull, "PYTHONPATH": folder},
         input=json.dumps(arguments), check=True, capture_output=True, text=True,
     )  # fmt: skip
     answer: list[list[object]] = json.loads(told.stdout.splitlines()[-1])
@@ -214,26 +217,10 @@ if os.environ.get("SAFEPIP_EVERY_PIP"):
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_names_are_those_that_pip_takes(
-    version: str, cwd: Path, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    wheels = tmp_path_factory.mktemp("pip")
-    download = [
-        sys.executable,
-        "-m",
-        "pip",
-        "download",
-        "-q",
-        "--no-deps",
-        "-d",
-        str(wheels),
-        f"pip=={version}",
-    ]
-    if subprocess.run(download, check=False, capture_output=True).returncode:
-        pytest.skip(f"pip {version} cannot be downloaded")
-    [wheel] = wheels.iterdir()
+def test_names_are_those_that_pip_takes(version: str, cwd: Path) -> None:
+    folder = runner(Pip(version, OWN)).parent.parent
     asked = cases(cwd)
-    told = ask_pip([case.arguments for case in asked], cwd, str(wheel))
+    told = ask_pip([case.arguments for case in asked], cwd, str(folder))
     wrong = {
         str(case): (mine, pips)
         for case, pips in zip(asked, told, strict=True)
