@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -19,10 +18,9 @@ from safepip.reading.metadata import canonical
 from safepip.reading.site import take_inventory
 from safepip.reasoning.removal import plan
 from support.boxes import Box
-from support.pips import NEWEST, Pip
+from support.pips import NEWEST, RUNNING, Pip
 from support.removal_cases import CASES, Case
 
-RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 CURRENT = Pip(NEWEST, RUNNING)
 OLDER = (Pip("22.3", "3.11"), Pip("24.0", RUNNING), Pip("26.1", RUNNING))
 OTHERS = (

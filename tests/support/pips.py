@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.metadata
+import importlib.util
 import os
 import shutil
 import subprocess
@@ -13,6 +14,7 @@ from typing import NamedTuple
 
 import pytest
 
+RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 NEWEST = importlib.metadata.version("pip")  # of the interpreter that runs the tests
 
 
@@ -28,7 +30,7 @@ class Pip(NamedTuple):
 def interpreter(version: str) -> Path:
     """A base CPython of that version, or the test is skipped."""
     own = Path(getattr(sys, "_base_executable", sys.executable))
-    if version == f"{sys.version_info.major}.{sys.version_info.minor}":
+    if version == RUNNING:
         return own.resolve()
     candidates = [*Path("~/.pyenv/versions").expanduser().glob(f"{version}.*/bin/python{version}")]
     on_path = shutil.which(f"python{version}")
@@ -40,6 +42,9 @@ def interpreter(version: str) -> Path:
 
 def runner(pip: Pip) -> Path:
     """The file that runs this pip under whatever interpreter opens it."""
+    own = importlib.util.find_spec("pip")
+    if own and own.origin and pip == Pip(NEWEST, RUNNING):
+        return Path(own.origin).parent / "__pip-runner__.py"
     home = Path(tempfile.gettempdir()) / f"safepip-tests-pips-{os.getuid()}" / f"{pip.version}-{pip.python}"
     if not home.exists():
         _install(pip, home)
