@@ -121,8 +121,7 @@ def _search(
 ) -> dict[str, tuple[TargetPath, ...]]:
     found: dict[str, list[TargetPath]] = {}
     wanted = [
-        (name, [part.encode() for part in reversed(name.strip(".").split("."))], needle)
-        for name, needle in needles
+        (name, [part.encode() for part in name.strip(".").split(".")], needle) for name, needle in needles
     ]
     for path in paths:
         try:

@@ -19,7 +19,14 @@ class Read(Protocol):
     """How a source is read: `Modules.read` of the reading layer, or a test's own."""
 
     def __call__(
-        self, dist: Distribution | None, path: TargetPath, name: str, *, is_package: bool, whole: bool = False
+        self,
+        dist: Distribution | None,
+        path: TargetPath,
+        name: str,
+        /,
+        *,
+        is_package: bool,
+        whole: bool = False,
     ) -> Source | Unread: ...
 
 

@@ -9,14 +9,17 @@ from safepip.model.paths import DistKey
 from safepip.reasoning.requirements import requirement_key
 
 
+def users_of(dist: Distribution, staying: Sequence[Distribution]) -> tuple[Distribution, ...]:
+    """Who lists `dist` in Requires-Dist without an extra."""
+    return tuple(user for user in staying if dist.key in _requirements(user))
+
+
 def leading_to(reached: Sequence[Distribution], staying: Sequence[Distribution]) -> tuple[Distribution, ...]:
     """`reached` and all who list one of them in Requires-Dist without an extra, transitively."""
     users: dict[DistKey, list[Distribution]] = {}
     for dist in staying:
-        for written in dist.requires:
-            key = requirement_key(written)
-            if key and "extra ==" not in written:
-                users.setdefault(key, []).append(dist)
+        for key in _requirements(dist):
+            users.setdefault(key, []).append(dist)
     found = dict.fromkeys(reached)
     pending = list(reached)
     while pending:
@@ -25,3 +28,8 @@ def leading_to(reached: Sequence[Distribution], staying: Sequence[Distribution])
                 found[user] = None
                 pending.append(user)
     return tuple(found)
+
+
+def _requirements(dist: Distribution) -> frozenset[DistKey]:
+    keys = (requirement_key(written) for written in dist.requires if "extra ==" not in written)
+    return frozenset(key for key in keys if key)

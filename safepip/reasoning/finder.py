@@ -230,8 +230,9 @@ class _Comparison(NamedTuple):
             self.found[name] = Gone(name, was, now, next(takers, self.removal.leaving[0]))
             return
         for inner, deeper in _grouped(paths).items():
-            if was.folders and inner != "__pycache__":
-                self.descend(f"{name}.{self.before.stem(inner) or inner}", deeper)
+            stem = self.before.stem(inner) or inner
+            if was.folders and stem not in {"__init__", "__pycache__"}:
+                self.descend(f"{name}.{stem}", deeper)
 
     def _differs(self, was: Found, now: Found | None) -> bool:
         if now is None:

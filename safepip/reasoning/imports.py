@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from enum import Enum
 from itertools import islice
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Gone, Import, ImportLoss, Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.closure import Closure, Failure, Read
-from safepip.reasoning.dependents import leading_to
+from safepip.reasoning.dependents import leading_to, users_of
 from safepip.reasoning.finder import Finder, gone_names
 from safepip.reasoning.losses import relative
 from safepip.reasoning.requirements import requirement_key
@@ -22,13 +23,21 @@ from safepip.world import World
 # Modules that generated code imports when the extension module that holds it is initialised (cffi, sip).
 # Where these are passed, following the whole surface down is quicker, or nothing else is left.
 MOST_TRIED = 40  # files below the surface
-MOST_CLIMBED = 80  # modules that would fail
-MOST_SEARCHED = 150  # sources that may import one of them
+MOST_CLIMBED = 8  # modules that would fail, in one distribution
+MOST_SEARCHED = 60  # sources that may import one of them
 IMPORTED_AT_START = frozenset({"_cffi_backend", "PyQt5.sip", "PyQt6.sip", "sip"})
 FEW_FILES = 300  # what large distributions import they declare; small ones forget to
 
 Naming = Callable[[Distribution, Collection[str]], Mapping[str, tuple[TargetPath, ...]]]
 Compiled = Callable[[Distribution, Collection[str]], tuple[tuple[TargetPath, str], ...]]
+
+
+class Span(Enum):
+    """Whose surface a failing statement can reach."""
+
+    NONE = "nobody's"
+    OWN = "a command or plugin of its own distribution"
+    OTHERS = "whoever imports the distribution"
 
 
 class Code(NamedTuple):
@@ -51,6 +60,7 @@ class Imports:
     finder: Finder
     closure: Closure
     losses: tuple[ImportLoss, ...] = ()
+    tops: dict[TargetPath, tuple[str, ...]] = field(default_factory=dict)  # by info, as they are asked for
 
 
 def examine(
@@ -80,9 +90,16 @@ def examine(
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
     closure.compiled.update(_compiled(result, staying))
     compiled = {dist for dist in staying if any(path in closure.compiled for path in dist.files or ())}
-    failing = [dist for dist in staying if dist in compiled or _may_surface(result, dist, staying)]
-    closure.entered = set(leading_to(failing, staying))
-    losses = _with_undeclared(result, _losses(result, closure.entered), staying)
+    failing = [dist for dist in staying if dist in compiled or _soon_fails(result, dist)]
+    spans = {
+        dist: _span(result, dist, [user for user in users_of(dist, staying) if user not in failing])
+        for dist in staying
+        if dist.info in naming and dist not in failing
+    }
+    failing += [dist for dist, span in spans.items() if span is Span.OTHERS]
+    own = [dist for dist, span in spans.items() if span is Span.OWN]
+    closure.entered = {*leading_to(failing, staying), *own}
+    losses = _with_undeclared(result, failing, staying)
     return replace(result, losses=tuple(losses))
 
 
@@ -108,32 +125,36 @@ def module_of(path: TargetPath, inventory: Inventory) -> tuple[str, bool]:
     return "", False
 
 
-def _may_surface(imports: Imports, dist: Distribution, staying: Sequence[Distribution]) -> bool:
-    """Whether a statement of `dist` that would fail can lie on the way from somebody's surface, as far as is plain."""
-    tops = top_modules(dist, imports.inventory, imports.finder)
-    if dist.info in imports.naming and any(imports.closure.failure(top, MOST_TRIED) for top in tops):
-        return True
+def _soon_fails(imports: Imports, dist: Distribution) -> bool:
+    """Whether importing `dist` fails a few files below its surface: the common case, and the cheapest to see."""
+    if dist.info not in imports.naming:
+        return False
+    return any(imports.closure.failure(top, MOST_TRIED) for top in _tops(dist, imports))
+
+
+def _span(imports: Imports, dist: Distribution, users: Sequence[Distribution]) -> Span:
+    """How far up a statement of `dist` that would fail can be felt, as far as is plain."""
+    tops = _tops(dist, imports)
     failing = {path: name for path, name, _, _ in islice(statements(imports, dist), MOST_CLIMBED + 1)}
-    surface = {*tops, *(entry.value.partition(":")[0] for entry in dist.entry_points)}
-    users = [
-        dist,
-        *(user for user in staying if any(requirement_key(one) == dist.key for one in user.requires)),
-    ]
-    seen: set[TargetPath] = set()
+    starts_at = {entry.value.partition(":")[0] for entry in dist.entry_points}
+    span, seen = Span.NONE, set[TargetPath]()
     while failing:
         seen.update(failing)
         names = set(failing.values())
-        if len(seen) > MOST_CLIMBED or names & surface:
-            return True
-        importers: dict[TargetPath, str] = {}
-        for user in users:
-            sought = {f".{name.rpartition('.')[2]}" for name in names} if user is dist else names
-            found = _importers(imports, user, failing, sought)
-            if found is None or (found and user is not dist):
-                return True
-            importers |= found
+        if len(seen) > MOST_CLIMBED or not names.isdisjoint(tops):
+            return Span.OTHERS
+        span = span if names.isdisjoint(starts_at) else Span.OWN
+        importers = _importers(imports, dist, failing, {f".{name.rpartition('.')[2]}" for name in names})
+        if importers is None or any(_importers(imports, user, failing, names) != {} for user in users):
+            return Span.OTHERS
         failing = {path: name for path, name in importers.items() if path not in seen}
-    return False
+    return span
+
+
+def _tops(dist: Distribution, imports: Imports) -> tuple[str, ...]:
+    if dist.info not in imports.tops:
+        imports.tops[dist.info] = top_modules(dist, imports.inventory, imports.finder)
+    return imports.tops[dist.info]
 
 
 def _importers(
@@ -164,18 +185,14 @@ def _compiled(imports: Imports, staying: Iterable[Distribution]) -> Iterator[tup
 
 
 def _with_undeclared(
-    imports: Imports, losses: Iterable[ImportLoss], staying: Sequence[Distribution]
+    imports: Imports, failing: Iterable[Distribution], staying: Sequence[Distribution]
 ) -> list[ImportLoss]:
-    """`losses`, and those of distributions that import a broken one under an extra or without declaring it."""
-    found = list(losses)
-    pending = found
-    while pending:
-        tops = {
-            start.removeprefix("import ")
-            for loss in pending
-            if (start := loss.chain[0]).startswith("import ")
-        }
-        keys = {loss.survivor.key for loss in pending}
+    """The losses, those too of distributions that import a broken one under an extra or without declaring it."""
+    found = list(_losses(imports, imports.closure.entered))
+    broken = {*failing, *(loss.survivor for loss in found)}
+    while broken:
+        names = {name for dist in broken for name in _tops(dist, imports)}
+        keys = {dist.key for dist in broken}
         new = {
             dist
             for dist in staying
@@ -184,11 +201,12 @@ def _with_undeclared(
                 len(dist.files or ()) <= FEW_FILES
                 or any(requirement_key(written) in keys for written in dist.requires)
             )
-            and _imports_any(imports, dist, tops)
+            and _imports_any(imports, dist, names)
         }
         imports.closure.entered.update(new)
-        pending = list(_losses(imports, new))
-        found = [*found, *pending]
+        losses = list(_losses(imports, new))
+        found += losses
+        broken = {loss.survivor for loss in losses}
     return found
 
 
@@ -212,7 +230,7 @@ def _losses(imports: Imports, survivors: Collection[Distribution]) -> Iterator[I
         if dist not in survivors:
             continue
         first = True
-        for start in starts(dist, imports.inventory, imports.finder):
+        for start in starts(dist, _tops(dist, imports), imports.inventory):
             failure = None if start.host in broken else imports.closure.failure(start.module)
             if failure is None or _host_leaves(start, imports):
                 continue
@@ -243,7 +261,7 @@ def _host_leaves(start: Start, imports: Imports) -> bool:
 
 def _loss(survivor: Distribution, start: Start, failure: Failure, inventory: Inventory) -> ImportLoss:
     path, line = failure.steps[-1]
-    ways = tuple(f"{relative(step, inventory)}:{at}" for step, at in failure.steps)
+    ways = tuple(relative(step, inventory) + (f":{at}" if at else "") for step, at in failure.steps)
     was = failure.gone.was
     return ImportLoss(
         survivor=survivor,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, EntryPoint, Inventory
@@ -24,9 +24,9 @@ class Start(NamedTuple):
     host: DistKey | None = None  # whom a failure stops as well
 
 
-def starts(dist: Distribution, inventory: Inventory, finder: Finder) -> Iterator[Start]:
-    """The surface of `dist`, plain imports first."""
-    for name in top_modules(dist, inventory, finder):
+def starts(dist: Distribution, tops: Iterable[str], inventory: Inventory) -> Iterator[Start]:
+    """The surface of `dist`: its top modules first, then its commands and plugins."""
+    for name in tops:
         yield Start(name, f"import {name}")
     for entry in dist.entry_points:
         module = entry.value.partition(":")[0].partition("[")[0].strip()

@@ -1,0 +1,318 @@
+"""One file into its imports: what stands where, for the interpreter of the target."""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+
+from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
+from safepip.reading.source import LIMIT, read_module
+
+SURE, GUARDED, DEFERRED = Condition.UNCONDITIONAL, Condition.GUARDED, Condition.DEFERRED
+
+
+def read(
+    text: str,
+    name: str = "pkg.mod",
+    *,
+    package: bool = False,
+    whole: bool = False,
+    version: tuple[int, int] = (3, 12),
+) -> Source:
+    data = textwrap.dedent(text).lstrip("\n").encode()
+    source = read_module(data, name, is_package=package, version=version, whole=whole)
+    assert isinstance(source, Source)
+    return source
+
+
+def stands(text: str, *, whole: bool = False, version: tuple[int, int] = (3, 12)) -> dict[str, Condition]:
+    return {item.module: item.condition for item in read(text, whole=whole, version=version).imports}
+
+
+def test_a_statement_keeps_its_names_and_its_line() -> None:
+    assert read("import os\nfrom numpy.linalg import norm, svd as decompose\n").imports == (
+        Import("os", (), 1, SURE),
+        Import("numpy.linalg", ("norm", "svd"), 2, SURE),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "package", "written", "module"),
+    [
+        ("pkg.mod", False, "from . import near", "pkg"),
+        ("pkg.mod", False, "from .near import it", "pkg.near"),
+        ("pkg.sub", True, "from . import near", "pkg.sub"),
+        ("pkg.sub", True, "from ..far import it", "pkg.far"),
+        ("pkg.sub.mod", False, "from ..far import it", "pkg.far"),
+    ],
+)
+def test_a_relative_import_is_made_absolute(name: str, package: bool, written: str, module: str) -> None:  # noqa: FBT001
+    assert [item.module for item in read(written, name, package=package).imports] == [module]
+
+
+def test_a_relative_import_out_of_the_top_package_names_nothing() -> None:
+    assert read("from ...far import it", "pkg.mod").imports == ()
+
+
+@pytest.mark.parametrize(
+    "handler",
+    ["except ImportError:", "except (ValueError, ModuleNotFoundError):", "except Exception:", "except:"],
+)
+def test_a_handler_that_goes_on_guards(handler: str) -> None:
+    assert stands(f"try:\n    import numpy\n{handler}\n    numpy = None\n") == {"numpy": GUARDED}
+
+
+@pytest.mark.parametrize(
+    "ending",
+    [
+        "raise",
+        "raise RuntimeError('install it') from None",
+        "sys.exit(1)",
+        "print('no'); raise SystemExit(2)",
+    ],
+)
+def test_a_handler_that_gives_up_guards_nothing(ending: str) -> None:
+    assert stands(f"try:\n    import numpy\nexcept ImportError:\n    {ending}\n") == {"numpy": SURE}
+
+
+def test_a_handler_of_other_errors_guards_nothing() -> None:
+    assert stands("try:\n    import numpy\nexcept OSError:\n    pass\n") == {"numpy": SURE}
+
+
+def test_a_list_of_failures_over_which_the_module_raises_guards_nothing() -> None:
+    text = """
+    missing = []
+    for name in ("numpy", "dateutil"):
+        try:
+            __import__(name)
+        except ImportError as problem:
+            missing.append(str(problem))
+    if missing:
+        raise ImportError("\\n".join(missing))
+    """
+    assert stands(text) == {"numpy": SURE, "dateutil": SURE}
+
+
+def test_what_a_handler_imports_instead_is_tied_to_what_failed() -> None:
+    assert read("try:\n    import fast\nexcept ImportError:\n    import slow as fast\n").imports == (
+        Import("fast", (), 2, GUARDED, otherwise=(Reference("slow"),)),
+        Import("slow", (), 4, SURE, instead_of=(Reference("fast"),)),
+    )
+
+
+def test_suppress_and_type_checking_guard_and_a_plain_with_does_not() -> None:
+    text = """
+    from contextlib import suppress
+    with suppress(ImportError):
+        import one
+    with suppress(ValueError):
+        import two
+    with warnings.catch_warnings():
+        import three
+    if TYPE_CHECKING:
+        import four
+    else:
+        import five
+    """
+    assert stands(text) == {"contextlib": SURE, "one": GUARDED, "two": SURE, "three": SURE, "five": SURE}
+
+
+def test_the_target_version_decides_a_branch() -> None:
+    text = """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli
+    """
+    assert stands(text, version=(3, 12)) == {"tomllib": SURE}
+    assert stands(text, version=(3, 10)) == {"tomli": SURE}
+
+
+@pytest.mark.parametrize(
+    ("test", "condition"),
+    [
+        ("sys.platform == 'linux'", SURE),
+        ("sys.platform.startswith('linux')", SURE),
+        ("os.name != 'nt' and sys.version_info[0] == 3", SURE),
+        ("sys.version_info[:2] >= (3, 8)", SURE),
+        ("HAVE_IT", GUARDED),
+        ("os.environ.get('FAST')", GUARDED),
+    ],
+)
+def test_a_condition_is_decided_where_version_and_platform_settle_it(test: str, condition: Condition) -> None:
+    assert stands(f"if {test}:\n    import numpy\n") == {"numpy": condition}
+
+
+@pytest.mark.parametrize("test", ["sys.platform == 'win32'", "not PY3", "__name__ == '__main__'", "False"])
+def test_a_branch_that_is_never_taken_imports_nothing(test: str) -> None:
+    assert stands(f"if {test}:\n    import numpy\n") == {}
+
+
+def test_a_name_for_a_platform_test_is_remembered_and_a_flag_is_not() -> None:
+    text = """
+    WINDOWS = sys.platform == "win32"
+    STATIC_ONLY = True
+    if not WINDOWS:
+        import one
+    if STATIC_ONLY:
+        import two
+    """
+    assert stands(text) == {"one": SURE, "two": GUARDED}
+
+
+def test_a_class_body_runs_and_its_methods_do_not() -> None:
+    text = """
+    class Thing:
+        import one
+
+        @property
+        def value(self):
+            import two
+    """
+    assert stands(text) == {"one": SURE}
+    assert stands(text, whole=True) == {"one": SURE, "two": DEFERRED}
+
+
+def test_a_function_that_the_module_calls_runs_two_calls_deep() -> None:
+    text = """
+    def check():
+        really()
+
+    def really():
+        import importlib
+        for name, minimum in [("kiwisolver", "1.3"), ("numpy", "1.25")]:
+            importlib.import_module(name)
+
+    def idle():
+        import never
+
+    check()
+    """
+    assert stands(text) == {"importlib": SURE, "kiwisolver": SURE, "numpy": SURE}
+
+
+def test_a_function_called_in_a_guard_is_guarded() -> None:
+    text = """
+    def load():
+        import numpy
+
+    try:
+        load()
+    except ImportError:
+        pass
+    """
+    assert stands(text) == {"numpy": GUARDED}
+
+
+def test_a_guard_in_a_function_stays_a_guard() -> None:
+    text = """
+    def later():
+        import one
+        try:
+            import two
+        except ImportError:
+            two = None
+    """
+    assert stands(text, whole=True) == {"one": DEFERRED, "two": GUARDED}
+
+
+def test_names_given_as_strings_are_imports_where_they_can_be_read() -> None:
+    text = """
+    NAMES = ("urllib3", "idna")
+    for package in NAMES:
+        __import__(package)
+    importlib.import_module(".near", __package__)
+    """
+    assert stands(text) == {"urllib3": SURE, "idna": SURE, "pkg.near": SURE}
+
+
+def test_a_whole_reading_tells_version_checks_libraries_and_lazy_names() -> None:
+    text = """
+    importlib.metadata.version("safetensors")
+    keras = LazyLoader("keras")
+    def later():
+        ctypes.CDLL("libfoo.so.1")
+    """
+    assert read(text, whole=True).dynamics == (
+        Dynamic(Way.VERSION, "safetensors", 1, SURE),
+        Dynamic(Way.LAZY, "keras", 2, SURE),
+        Dynamic(Way.LIBRARY, "libfoo.so.1", 4, DEFERRED),
+    )
+
+
+def test_where_a_checked_name_stands_elsewhere_every_string_may_be_it() -> None:
+    text = """
+    CHECKED = {"yaml": 1}
+    def check(name):
+        return require_version(name)
+    """
+    assert read(text, whole=True).dynamics == (Dynamic(Way.VERSION, "yaml", 1, SURE),)
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"print 'Python 2'\n", "line 1"),
+        (b"x = 1\0\n", "null bytes"),
+        (b"# coding: no-such-encoding\n", "unknown encoding"),
+        (b"import \xff\n", "line"),
+        (b"(" * 5000, "line 1"),
+        (b"#" * (LIMIT + 1), "larger than 4 MiB"),
+    ],
+)
+def test_what_cannot_be_parsed_is_told_with_its_reason(data: bytes, reason: str) -> None:
+    found = read_module(data, "pkg.mod", is_package=False)
+    assert isinstance(found, Unread)
+    assert reason in found.reason
+
+
+def test_another_encoding_is_read_by_its_declaration() -> None:
+    data = "# -*- coding: latin-1 -*-\nname = 'é'\nimport numpy\n".encode("latin-1")
+    assert read_module(data, "mod", is_package=False) == Source((Import("numpy", (), 3, SURE),))
+
+
+def test_the_cut_before_parsing_changes_no_answer() -> None:
+    text = """
+    '''A docstring with a line that looks like code:
+
+import never
+    '''
+    import one
+
+    TEXT = '''
+def broken(:
+    '''
+
+    @decorate(
+        argument,
+    )
+    def later(
+        value,
+    ):
+        '''Text
+at the margin
+        '''
+        import two
+
+    class Thing:
+        '''Text.'''
+
+        def method(self):
+            import three
+        import four
+
+    try:
+        import five
+    except ImportError:
+        five = None
+    else:
+        import six
+    """
+    data = text.replace("\n    ", "\n").lstrip("\n").encode()
+    short = read_module(data, "pkg.mod", is_package=False)
+    whole = read_module(data, "pkg.mod", is_package=False, whole=True)
+    assert isinstance(short, Source)
+    assert isinstance(whole, Source)
+    assert short.imports == tuple(item for item in whole.imports if item.condition is not DEFERRED)
+    assert [item.module for item in short.imports] == ["one", "four", "five", "six"]

@@ -1,0 +1,128 @@
+"""What the import system picks: the order of importlib's PathFinder."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from safepip.model.change import Removal
+from safepip.model.imports import Found
+from safepip.model.paths import TargetPath
+from safepip.reasoning.finder import Finder, gone_names
+from safepip.world import Changed
+from support.environments import EXT, SITE, STDLIB, at, dist, files, target
+from support.fake_world import FakeWorld
+
+
+def finder(*names: str, stdlib: tuple[str, ...] = ()) -> Finder:
+    library = {f"{STDLIB}/{name}": b"" for name in stdlib}
+    return Finder(FakeWorld({**files(dict.fromkeys(names, b"")), **library}), target())
+
+
+@pytest.mark.parametrize(
+    ("there", "picked"),
+    [
+        (("x.py", "x/__init__.py"), "x/__init__.py"),
+        (("x.py", f"x{EXT}"), f"x{EXT}"),
+        (("x.abi3.so", f"x{EXT}", "x.so"), f"x{EXT}"),
+        (("x.so", "x.abi3.so"), "x.abi3.so"),
+        (("x.py", "x/inner.py"), "x.py"),
+        (("x/__init__.py", f"x/__init__{EXT}"), f"x/__init__{EXT}"),
+    ],
+)
+def test_in_one_folder_a_package_comes_before_an_extension_before_a_source(
+    there: tuple[str, ...], picked: str
+) -> None:
+    found = finder(*there).find("x")
+    assert found is not None
+    assert found.path == at(picked)
+
+
+def test_the_standard_library_comes_before_site_packages() -> None:
+    found = finder("enum/__init__.py", stdlib=("enum.py",)).find("enum")
+    assert found == Found(TargetPath(f"{STDLIB}/enum.py"))
+
+
+def test_a_name_built_into_the_interpreter_has_no_file() -> None:
+    assert finder("sys.py").find("sys") == Found(None)
+
+
+def test_a_folder_without_init_is_a_namespace_of_all_its_portions() -> None:
+    there = files({"google/cloud/storage/__init__.py": b""})
+    world = FakeWorld({**there, "/other/google/auth.py": b""})
+    path = (SITE, TargetPath("/other"))
+    look = Finder(world, replace(target(), path=path))
+    assert look.find("google") == Found(None, (at("google"), TargetPath("/other/google")))
+    assert look.find("google.auth") == Found(TargetPath("/other/google/auth.py"))
+    assert look.find("google.cloud.storage") == Found(
+        at("google/cloud/storage/__init__.py"), (at("google/cloud/storage"),)
+    )
+
+
+def test_an_empty_folder_is_no_namespace() -> None:
+    world = FakeWorld(files({}), folders=(f"{SITE}/left/over",))
+    assert Finder(world, target()).find("left") is None
+
+
+def test_nothing_lies_below_a_module() -> None:
+    assert finder("x.py", "x/y.py").find("x.y") is None
+
+
+def test_setuptools_gives_distutils_where_the_standard_library_has_none() -> None:
+    shim = (
+        "distutils-precedence.pth",
+        "setuptools/__init__.py",
+        "setuptools/_distutils/__init__.py",
+        "setuptools/_distutils/spawn.py",
+    )
+    assert finder(*shim).find("distutils.spawn") == Found(at("setuptools/_distutils/spawn.py"))
+    assert finder(*shim[1:]).find("distutils") is None
+    assert finder(*shim, stdlib=("distutils/__init__.py",)).find("distutils") == Found(
+        TargetPath(f"{STDLIB}/distutils/__init__.py"), (TargetPath(f"{STDLIB}/distutils"),)
+    )
+
+
+def gone(
+    leaver: tuple[str, ...], stays: tuple[str, ...] = (), shared: tuple[str, ...] = ()
+) -> dict[str, str | None]:
+    """Name that goes to the file that is picked afterwards."""
+    world = FakeWorld(files(dict.fromkeys((*leaver, *stays), b"")))
+    leaving = dist("leaver", leaver)
+    removal = Removal(
+        (leaving,), tuple(at(path) for path in leaver), shared=tuple(at(path) for path in shared)
+    )
+    finders = Finder(world, target()), Finder(Changed(world, removal.gone), target())
+    found = gone_names(removal, *finders, world.real)
+    return {name: one.now.path if one.now else None for name, one in found.items()}
+
+
+def test_a_package_goes_by_its_top_name() -> None:
+    assert gone(("x/__init__.py", "x/y.py", "_x.abi3.so")) == {"x": None, "_x": None}
+
+
+def test_a_module_beside_a_package_takes_nothing_along() -> None:
+    assert gone(("docx.py",), stays=("docx/__init__.py",)) == {}
+
+
+def test_a_package_in_front_of_a_module_gives_way_to_it() -> None:
+    assert gone(("docx/__init__.py", "docx/opc.py"), stays=("docx.py",)) == {"docx": at("docx.py")}
+
+
+def test_in_a_namespace_only_what_the_distribution_owned_goes() -> None:
+    left = ("google/protobuf/__init__.py", "google/cloud/_helpers/__init__.py")
+    assert gone(("google/cloud/storage/__init__.py",), left) == {"google.cloud.storage": None}
+
+
+def test_a_shared_init_alone_takes_no_name_along() -> None:
+    init = "nvidia/__init__.py"
+    leaver, stays = (init, "nvidia/nvtx/lib/libnvtx.so"), (init, "nvidia/cublas/lib/libcublas.so")
+    assert gone(leaver, stays, shared=(init,)) == {"nvidia.nvtx": None}
+
+
+def test_a_folder_from_a_pth_that_goes_is_no_longer_looked_into() -> None:
+    world = FakeWorld({**files({"project.pth": b"/src\n"}), "/src/mine/__init__.py": b""})
+    with_it = replace(target(), path=(SITE, TargetPath("/src")))
+    removal = Removal((dist("mine", ("project.pth",)),), (at("project.pth"),))
+    after = Finder(Changed(world, removal.gone), with_it, (SITE,))
+    assert list(gone_names(removal, Finder(world, with_it), after, world.real)) == ["mine"]

@@ -1,0 +1,141 @@
+"""How a lost requirement weighs: the five grades, each by what the survivor's code shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from safepip.model.environment import Distribution
+from safepip.model.imports import Basis, Grade
+from safepip.model.known_loads import KnownLoad
+from safepip.model.paths import DistKey
+from safepip.model.report import Severity
+from safepip.reasoning.grading import grade, has_modules
+from safepip.reasoning.requirements import LostRequirement
+from support.code import Sources, environment, package
+from support.environments import at, dist
+
+LOST = package("lost-one", {"lost/__init__.py": ""})
+REFUSE, WARN, NOTE = Severity.REFUSE, Severity.WARN, Severity.NOTE
+
+
+def graded(
+    sources: Sources,
+    *,
+    lost: tuple[Distribution, Sources] = LOST,
+    extra: bool = False,
+    known: tuple[KnownLoad, ...] = (),
+) -> Grade:
+    there = environment(lost, package("user", sources, requires=(lost[0].name,)))
+    survivor = there.inventory.distributions[1]
+    loss = LostRequirement(survivor, lost[0], lost[0].name, extra)
+    return grade(loss, there.without(lost[0].name), known)
+
+
+def test_what_the_surface_reaches_is_refused() -> None:
+    found = graded({"user/__init__.py": "import os\nimport lost"})
+    assert found == Grade(REFUSE, Basis.REACHED, at("user/__init__.py"), 2, "lost")
+
+
+def test_a_module_of_its_own_that_imports_it_is_refused_and_named() -> None:
+    found = graded({"user/__init__.py": "", "user/syntax.py": "\nfrom lost.lexers import it"})
+    assert found == Grade(REFUSE, Basis.MODULE_LEVEL, at("user/syntax.py"), 2, "lost.lexers")
+
+
+def test_a_module_that_only_a_guard_reaches_is_a_warning() -> None:
+    sources = {
+        "user/__init__.py": "from . import concurrency",
+        "user/concurrency.py": "try:\n    from ._green import it\nexcept ImportError:\n    it = None\n",
+        "user/_green.py": "import lost",
+    }
+    assert graded(sources).severity is WARN
+
+
+def test_a_module_that_a_function_loads_is_refused() -> None:
+    sources = {"user/__init__.py": "def load():\n    from . import inner\n", "user/inner.py": "import lost"}
+    assert graded(sources).basis is Basis.MODULE_LEVEL
+
+
+@pytest.mark.parametrize(
+    ("source", "basis"),
+    [
+        ("def load():\n    return importlib.import_module('lost')\n", Basis.BY_NAME),
+        ("version('lost-one')\n", Basis.VERSION),
+        ("NEEDED = ['lost-one']\ndef check(name):\n    require_version(name)\n", Basis.VERSION),
+        ("keras = LazyLoader('lost')\n", Basis.LAZY),
+    ],
+)
+def test_evidence_of_a_dynamic_need_is_refused(source: str, basis: Basis) -> None:
+    found = graded({"user/__init__.py": "", "user/inner.py": source})
+    assert (found.severity, found.basis) == (REFUSE, basis)
+
+
+def test_a_name_in_a_compiled_module_is_refused() -> None:
+    backend = package("cffi", {"_backend.abi3.so": "", "cffi/__init__.py": ""})
+    found = graded({"user/__init__.py": "", "user/_rust.abi3.so": "_backend"}, lost=backend)
+    assert found == Grade(REFUSE, Basis.COMPILED, at("user/_rust.abi3.so"), 0, "_backend")
+
+
+@pytest.mark.parametrize(
+    ("source", "basis"),
+    [
+        ("try:\n    import lost\nexcept ImportError:\n    lost = None\n", Basis.GUARDED),
+        ("def later():\n    import lost\n", Basis.DEFERRED),
+        ("", Basis.NOWHERE),
+    ],
+)
+def test_a_declaration_that_importing_goes_on_without_is_a_warning(source: str, basis: Basis) -> None:
+    found = graded({"user/__init__.py": "", "user/inner.py": source})
+    assert (found.severity, found.basis) == (WARN, basis)
+
+
+def test_a_loop_that_tries_one_name_after_the_other_is_a_guard() -> None:
+    source = """
+def find():
+    for name in ("chardet", "lost"):
+        try:
+            return importlib.import_module(name)
+        except ImportError:
+            pass
+
+found = find()
+"""
+    assert graded({"user/__init__.py": source}).severity is WARN
+
+
+def test_an_extra_is_a_warning_where_it_is_named_and_a_note_where_it_is_not() -> None:
+    guarded = "try:\n    import lost\nexcept ImportError:\n    lost = None\n"
+    assert graded({"user/__init__.py": guarded}, extra=True).severity is WARN
+    assert graded({"user/__init__.py": ""}, extra=True).severity is NOTE
+
+
+LIBRARIES = package("nvidia-nccl", {"nvidia/nccl/__init__.py": "", "nvidia/nccl/lib/libnccl.so.2": ""})
+
+
+def test_a_wheel_of_libraries_is_opened_without_an_import() -> None:
+    assert graded({"user/__init__.py": ""}, lost=LIBRARIES) == Grade(REFUSE, Basis.LIBRARIES)
+
+
+def test_a_wheel_of_libraries_that_is_named_only_in_a_function_is_a_warning() -> None:
+    source = "def preload():\n    from nvidia.nccl import lib\n"
+    assert graded({"user/__init__.py": source}, lost=LIBRARIES).severity is WARN
+
+
+def test_a_known_load_counts_whatever_the_sources_say() -> None:
+    source = "def preload():\n    from nvidia.nccl import lib\n"
+    load = KnownLoad(DistKey("user"), ("libnccl.so*",), "nvidia/nccl/lib", "read in its sources", "1.0")
+    found = graded({"user/__init__.py": source}, lost=LIBRARIES, known=(load,))
+    assert found == Grade(REFUSE, Basis.KNOWN_LOAD)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (("nvidia/__init__.py", "nvidia/nccl/lib/libnccl.so.2"), False),
+        (("mkl.libs/libmkl_rt.so",), False),
+        (("x/__init__.py",), True),
+        (("x/__init__.py", "x/_c.abi3.so"), True),
+        (("x/core.py", "x/lib/libx.so.1"), True),
+    ],
+)
+def test_a_distribution_of_libraries_has_no_modules(files: tuple[str, ...], expected: bool) -> None:  # noqa: FBT001
+    assert has_modules(dist("x", files)) is expected

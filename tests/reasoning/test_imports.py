@@ -1,0 +1,216 @@
+"""Which imports a removal breaks, with the way to each."""
+
+from __future__ import annotations
+
+import pytest
+
+from safepip.model.environment import Distribution, EntryPoint
+from support.code import Sources, environment, package
+from support.environments import EXT
+
+NUMPY = package("numpy", {"numpy/__init__.py": "", "numpy/linalg.py": ""})
+
+
+def user(source: str, *, name: str = "user", requires: tuple[str, ...] = ()) -> tuple[Distribution, Sources]:
+    return package(name, {f"{name}/__init__.py": source}, requires=requires)
+
+
+def test_the_chain_names_each_file_and_line_down_to_the_lost_name() -> None:
+    there = environment(
+        NUMPY,
+        package(
+            "sklearn",
+            {
+                "sklearn/__init__.py": "\nfrom . import base\n",
+                "sklearn/base.py": "import os\nimport numpy.linalg as la\n",
+            },
+        ),
+    )
+    assert there.chains("numpy") == {
+        "sklearn": "import sklearn → sklearn/__init__.py:2 → sklearn/base.py:2 → import numpy.linalg"
+    }
+
+
+def test_an_undeclared_import_counts_like_a_declared_one() -> None:
+    assert list(environment(NUMPY, user("import numpy")).chains("numpy")) == ["user"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "try:\n    import numpy\nexcept ImportError:\n    numpy = None\n",
+        "def later():\n    import numpy\n",
+        "if TYPE_CHECKING:\n    import numpy\n",
+        "import numpydoc\n",
+        "from . import numpy\n",
+    ],
+)
+def test_a_guarded_a_deferred_and_another_name_lose_nothing(source: str) -> None:
+    assert environment(NUMPY, user(source)).chains("numpy") == {}
+
+
+def test_a_module_behind_a_guard_is_guarded_with_all_it_imports() -> None:
+    there = environment(
+        NUMPY,
+        package(
+            "user",
+            {
+                "user/__init__.py": "try:\n    from . import fast\nexcept ImportError:\n    fast = None\n",
+                "user/fast.py": "import numpy",
+            },
+        ),
+    )
+    assert there.chains("numpy") == {}
+
+
+def test_a_fallback_that_goes_too_is_no_fallback() -> None:
+    source = "try:\n    from yaml import CLoader\nexcept ImportError:\n    from yaml import Loader\n"
+    yaml = package("pyyaml", {"yaml/__init__.py": ""})
+    assert list(environment(yaml, user(source)).chains("pyyaml")) == ["user"]
+
+
+def test_a_fallback_that_stays_is_one() -> None:
+    source = "try:\n    import simplejson as json\nexcept ImportError:\n    import json\n"
+    simple = package("simplejson", {"simplejson/__init__.py": ""})
+    assert environment(simple, user(source), stdlib=("json.py",)).chains("simplejson") == {}
+
+
+def test_what_stands_in_for_a_missing_module_is_needed() -> None:
+    source = "try:\n    import tomllib\nexcept ImportError:\n    import tomli as tomllib\n"
+    tomli = package("tomli", {"tomli/__init__.py": ""})
+    assert list(environment(tomli, user(source)).chains("tomli")) == ["user"]
+    assert environment(tomli, user(source), stdlib=("tomllib.py",)).chains("tomli") == {}
+
+
+def test_a_loss_goes_on_to_those_who_import_the_broken() -> None:
+    there = environment(
+        NUMPY,
+        user("import numpy", name="pandas", requires=("numpy",)),
+        user("import pandas", name="declared", requires=("pandas",)),
+        user("import pandas", name="undeclared"),
+        user("import pandas", name="extra", requires=("pandas; extra == 'data'",)),
+        user("def later():\n    import pandas\n", name="lazy"),
+    )
+    assert there.chains("numpy") == {
+        "pandas": "import pandas → pandas/__init__.py:1 → import numpy",
+        "declared": "import declared → declared/__init__.py:1 → pandas/__init__.py:1 → import numpy",
+        "undeclared": "import undeclared → undeclared/__init__.py:1 → pandas/__init__.py:1 → import numpy",
+        "extra": "import extra → extra/__init__.py:1 → pandas/__init__.py:1 → import numpy",
+    }
+
+
+def test_consumers_inside_the_removal_do_not_count() -> None:
+    assert environment(NUMPY, user("import numpy")).chains("numpy", "user") == {}
+
+
+def test_a_command_is_surface_though_no_import_of_the_package_reaches_it() -> None:
+    there = environment(
+        NUMPY,
+        package(
+            "tool",
+            {"tool/__init__.py": "", "tool/cli.py": "import numpy"},
+            entry_points=[EntryPoint("console_scripts", "tool", "tool.cli:main")],
+        ),
+    )
+    assert there.chains("numpy") == {"tool": "command tool → tool/cli.py:1 → import numpy"}
+
+
+def test_a_dead_plugin_stops_its_host() -> None:
+    plugin = package(
+        "pytest-cov",
+        {"pytest_cov/__init__.py": "", "pytest_cov/plugin.py": "import coverage"},
+        entry_points=[EntryPoint("pytest11", "pytest_cov", "pytest_cov.plugin")],
+    )
+    coverage = package("coverage", {"coverage/__init__.py": ""})
+    there = environment(coverage, plugin, package("pytest", {"pytest/__init__.py": ""}))
+    way = "plugin pytest_cov (pytest11) → pytest_cov/plugin.py:1 → import coverage"
+    assert there.chains("coverage") == {
+        "pytest-cov": way,
+        "pytest": f"pytest loads every plugin when it starts → {way}",
+    }
+
+
+@pytest.mark.parametrize("host_is_there", [True, False])
+def test_a_plugin_without_its_host_is_loaded_by_nobody(host_is_there: bool) -> None:  # noqa: FBT001
+    plugin = package(
+        "anyio",
+        {"anyio/__init__.py": "", "anyio/pytest_plugin.py": "import pytest\nimport numpy"},
+        entry_points=[EntryPoint("pytest11", "anyio", "anyio.pytest_plugin")],
+    )
+    host = package("pytest", {"pytest/__init__.py": ""})
+    there = environment(NUMPY, plugin, host) if host_is_there else environment(NUMPY, plugin)
+    assert there.chains("pytest") == {}
+    assert ("anyio" in there.chains("numpy")) == host_is_there
+
+
+def test_the_standard_library_keeps_a_name_that_a_backport_takes_along() -> None:
+    enum34 = package("enum34", {"enum/__init__.py": ""})
+    assert environment(enum34, user("import enum"), stdlib=("enum.py",)).chains("enum34") == {}
+
+
+def test_another_file_under_the_same_name_is_a_loss() -> None:
+    there = environment(
+        package("python-docx", {"docx/__init__.py": "", "docx/opc.py": ""}),
+        package("docx", {"docx.py": "import docx.opc"}),
+        user("from docx.opc import part", name="docxtpl"),
+    )
+    assert there.chains("docx") == {}
+    assert "docxtpl" in there.chains("python-docx")
+
+
+def test_in_a_namespace_only_the_part_that_goes_is_lost() -> None:
+    there = environment(
+        package("storage", {"google/cloud/storage/__init__.py": ""}),
+        package("core", {"google/cloud/core.py": ""}),
+        user("from google.cloud import storage", name="one"),
+        user("from google.cloud import core\nimport google.cloud", name="two"),
+    )
+    assert there.chains("storage") == {"one": "import one → one/__init__.py:1 → import google.cloud.storage"}
+
+
+def test_a_vendored_copy_serves_its_owner() -> None:
+    there = environment(
+        package("packaging", {"packaging/__init__.py": ""}),
+        package(
+            "setuptools",
+            {"setuptools/__init__.py": "import packaging", "setuptools/_vendor/packaging/__init__.py": ""},
+        ),
+    )
+    assert there.chains("packaging") == {}
+
+
+def test_the_source_beside_a_compiled_module_tells_what_it_imports() -> None:
+    sources = {f"black/__init__{EXT}": "", "black/__init__.py": "import numpy"}
+    assert list(environment(NUMPY, package("black", sources)).chains("numpy")) == ["black"]
+
+
+def test_a_compiled_module_made_by_cffi_imports_its_backend_when_it_starts() -> None:
+    there = environment(
+        package("cffi", {"_cffi_backend.abi3.so": "", "cffi/__init__.py": ""}),
+        package(
+            "pynacl",
+            {"nacl/__init__.py": "from nacl import _sodium", "nacl/_sodium.abi3.so": "_cffi_backend"},
+            requires=("cffi",),
+        ),
+        user("import nacl", name="paramiko", requires=("pynacl",)),
+    )
+    assert there.chains("cffi") == {
+        "pynacl": "import nacl → nacl/__init__.py:1 → nacl/_sodium.abi3.so → import _cffi_backend",
+        "paramiko": "import paramiko → paramiko/__init__.py:1 → nacl/__init__.py:1 → nacl/_sodium.abi3.so → import _cffi_backend",
+    }
+
+
+def test_a_submodule_deep_inside_is_no_surface() -> None:
+    there = environment(NUMPY, package("rich", {"rich/__init__.py": "", "rich/syntax.py": "import numpy"}))
+    assert there.chains("numpy") == {}
+
+
+def test_a_circle_of_imports_is_walked_once() -> None:
+    sources = {
+        "user/__init__.py": "from . import one",
+        "user/one.py": "from . import two",
+        "user/two.py": "from . import one\nimport numpy",
+    }
+    assert environment(NUMPY, package("user", sources)).chains("numpy") == {
+        "user": "import user → user/__init__.py:1 → user/one.py:1 → user/two.py:2 → import numpy"
+    }
