@@ -24,15 +24,12 @@ class Found:
 
 def find(python: str | None, *, isolated: bool = False) -> Found:
     """The environment that `pip` would have acted on, called as safepip was called."""
-    as_module = calling.as_module()
-    chosen = targets.choose(python, os.environ, sys.argv[0], running_as_module=as_module)
+    named = python or pip_settings.read(os.environ, None, isolated=isolated).python
+    chosen = targets.choose(named, os.environ, sys.argv[0], running_as_module=calling.as_module())
     target = targets.read_target(chosen.executable, os.environ)
     settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)
-    if python is None and settings.python is not None:
-        return find(settings.python, isolated=isolated)
-    return Found(
-        target, _reason(chosen.reason, target), settings, configuration.load(os.environ, target.prefix)
-    )
+    why = chosen.reason if python or not named else "named by pip's own settings"
+    return Found(target, _reason(why, target), settings, configuration.load(os.environ, target.prefix))
 
 
 def _reason(chosen: str, target: Target) -> str:

@@ -17,8 +17,9 @@ from safepip.model.receipt import Kept
 from safepip.model.report import Decision, Summary, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.sparing import Sparing
+from safepip.reading import interpreter
 from safepip.reading.requested import requested
-from safepip.reasoning import remedy
+from safepip.reasoning import admission, remedy
 from safepip.reasoning.judge import judge
 
 REFUSED, WARNED, BROKE = 10, 11, 13
@@ -57,10 +58,11 @@ class Outcome:
 
 def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Assessment:
     """Look and judge; nothing is changed."""
-    files = (*request.requirement_files, *found.settings.requirement_files)
+    files = (*found.settings.requirement_files, *request.requirement_files)  # pip's order: settings first
     wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
-    if wanted.refused is not None:
-        raise RefusedByPipError(wanted.refused.message, wanted.refused.exit_code)
+    refused = admission.refused(request, found.settings, found.target) or wanted.refused
+    if refused is not None:
+        raise RefusedByPipError(refused.message, refused.exit_code)
     scene, sparing = Scene(found.target, environ), None
     if request.safe is not Safe.OFF:
         sparing = safely.spare(wanted.keys, scene, request.safe)
@@ -70,7 +72,8 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
 
 def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
     """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
-    removal = assessment.case.removal
+    removal, target = assessment.case.removal, assessment.found.target
+    interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
     beside = _names_beside(removal)
     kept = _remove(assessment, run_pip)
     exit_code = kept.exit_code
@@ -86,11 +89,15 @@ def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
 
 def _remove(assessment: Assessment, run_pip: keeping.Act) -> Kept:
     request, target = assessment.request, assessment.found.target
-    words = request.pip_arguments
-    if assessment.sparing is None or not assessment.sparing.removal.leaving:
-        return keeping.with_way_back(assessment.case.removal, target, words, run_pip, keep=request.keep)
-    environ = assessment.case.scene.environ
-    return safely.remove(assessment.sparing, target, words, environ, keep=request.keep)
+    case, sparing = assessment.case, assessment.sparing
+
+    def still() -> bool:
+        return safely.is_still_so(case.removal, case.scene, sparing)
+
+    order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep)
+    if sparing is None or not case.removal.leaving:
+        return keeping.with_way_back(order, run_pip)
+    return safely.remove(order, sparing, case.scene.environ)
 
 
 def _names_beside(removal: Removal) -> dict[str, list[str]]:

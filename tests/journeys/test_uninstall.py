@@ -175,3 +175,28 @@ def test_json_has_standard_output_for_itself_when_pip_runs(story: Environment) -
     answer = story.safepip("uninstall", "-y", "--json", "leaf")
     assert (answer.code, answer.report["verdict"], answer.report["outcome"]["remaining"]) == (0, "allow", [])
     assert "Successfully uninstalled" in answer.err
+
+
+def test_what_the_systems_package_manager_keeps_is_refused_in_a_dry_run_as_well(story: Environment) -> None:
+    """pip ends with 3 where a virtual environment is required and there is none, whatever is named."""
+    environment = {"PIP_REQUIRE_VIRTUALENV": "1"}
+    assert story.safepip("uninstall", "--dry-run", "leaf", env=environment).code == 0
+    base = [
+        sys.executable,
+        "-m",
+        "safepip",
+        "--python",
+        str(story.python.resolve()),
+        "uninstall",
+        "--dry-run",
+        "nosuch",
+    ]
+    assert run(base, env=environment).code == 3
+
+
+def test_a_python_that_pips_settings_name_is_the_one_acted_on(story: Environment) -> None:
+    command = [sys.executable, "-m", "safepip", "uninstall", "--dry-run", "leaf"]
+    answer = run(command, env={"PIP_PYTHON": str(story.python)})
+    assert answer.code == 0
+    assert f"in {story.prefix}" in answer.out
+    assert "pip's own settings" in " ".join(answer.out.split())
