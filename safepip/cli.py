@@ -17,7 +17,9 @@ from safepip.model.request import Ask, History, PassThrough, ShowHelp, ShowVersi
 if TYPE_CHECKING:
     from types import FrameType
 
+    from safepip.commands.target import Found
     from safepip.commands.uninstall import Assessment, Outcome
+    from safepip.model.environment import Target
     from safepip.render.terminal import Style
 
 
@@ -59,6 +61,10 @@ def _answer(arguments: Sequence[str]) -> int:
             return _undo(request)
         case History() as request:
             return _history(request)
+        case Ask("guard" | "init") as request:
+            from safepip import standing
+
+            return standing.answer(request)
         case Ask() as request:
             from safepip import asking
 
@@ -99,17 +105,47 @@ def _history(request: History) -> int:
 
 def _uninstall(request: Uninstall) -> int:
     from safepip.acting import pip
-    from safepip.commands import target, uninstall
+    from safepip.commands import target
 
     found = target.find(request.python, isolated=request.isolated)
     with pip.spool(request) as request_as_read:
-        with _deadline(found.policy.timeout):
-            assessment = uninstall.assess(request_as_read, found, os.environ)
-        code = assessment.stops
-        if code is None:
-            return _carry_out(assessment)
+        return _judge(request_as_read, found, again=True)
+
+
+def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
+    from safepip.commands import keeping, uninstall
+
+    _mend(found.target, look_only=request.dry_run)
+    with _deadline(found.policy.timeout):
+        assessment = uninstall.assess(request, found, os.environ)
+    code = assessment.stops
+    if code is not None:
         _report(assessment)
         return code
+    try:
+        return _carry_out(assessment)
+    except keeping.OvertakenError as error:
+        if not again:
+            raise
+        sys.stderr.write(f"safepip: {error.message}: judging it anew\n")
+        return _judge(request, found, again=False)
+
+
+def _mend(environment: Target, *, look_only: bool) -> None:
+    """An earlier run that was cut off is ended, or where nothing may be touched named, before anything is judged."""
+    from safepip.commands import keeping
+
+    if look_only:
+        notes = [
+            f"a change of {entry.what} is not complete; what follows is judged as things are now"
+            for entry in keeping.unfinished(environment)
+        ]
+    else:
+        notes = list(keeping.mend(environment))
+    if notes:
+        from safepip.render.terminal import printable
+
+        sys.stderr.writelines(f"safepip: {printable(note)}\n" for note in notes)
 
 
 def _carry_out(assessment: Assessment) -> int:

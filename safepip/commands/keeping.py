@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import NamedTuple
 
 from safepip.acting import journal, lock, turning, vault
 from safepip.errors import SafepipError
@@ -17,10 +18,39 @@ Act = Callable[[Sequence[int]], int]
 """Does the change; is given the descriptors that must outlive safepip, and gives an exit code."""
 
 
-def with_way_back(
-    removal: Removal, target: Target, command: Sequence[str], act: Act, *, keep: bool = True
-) -> Kept:
-    """Let `act` do what `removal` foresees. Where it fails halfway, all is put back."""
+class Order(NamedTuple):
+    """A change that has been judged and is to be made."""
+
+    removal: Removal
+    target: Target
+    command: tuple[str, ...]  # the user's words
+    still: Callable[[], bool]  # what was judged is there; asked when no other safepip can change it
+    keep: bool = True
+
+
+class OvertakenError(SafepipError):
+    """What was judged is not what is there any more; nothing has been touched."""
+
+
+def unfinished(target: Target) -> tuple[Entry, ...]:
+    """Changes that an earlier run could not end, or that another is at."""
+    entries = [receipts.journal(home) for home in receipts.homes(target) if not receipts.distrusted(home)]
+    return tuple(entry for entry in entries if entry is not None)
+
+
+def mend(target: Target) -> tuple[str, ...]:
+    """End what an earlier run could not, before anything is judged; a sentence about each."""
+    notes = []
+    for home in receipts.homes(target):
+        if not receipts.distrusted(home) and receipts.journal(home) is not None:
+            with held(home) as (_, note):
+                notes.append(note)
+    return tuple(filter(None, notes))
+
+
+def with_way_back(order: Order, act: Act) -> Kept:
+    """Let `act` do what is ordered. Where it fails halfway, all is put back."""
+    removal, target = order.removal, order.target
     refuse_read_only(removal)
     home = receipts.home_of(removal, target)
     reason = "it lies outside the environment" if home is None else receipts.distrusted(home)
@@ -31,11 +61,25 @@ def with_way_back(
     except OSError as error:
         return Kept(act(()), unkept=f"{home}/.safepip cannot be made: {error.strerror}")
     with lock.held(handle), mended(home):
-        note = settle(home)
-        kept = _kept(plan(removal, home, command, {}), home, lambda: act((handle,)), keep=keep)
-    return (
-        kept if not note else Kept(kept.exit_code, kept.receipt, kept.bytes, kept.unkept, (note, *kept.notes))
-    )
+        expect(order, settle(home))
+        return _kept(plan(order, home, {}), home, lambda: act((handle,)), keep=order.keep)
+
+
+@contextmanager
+def held(home: TargetPath) -> Iterator[tuple[int, str]]:
+    """The lock, and what an earlier run had left open, which is ended now."""
+    try:
+        handle = lock.open_in(vault.make_room(home))
+    except OSError as error:
+        raise SafepipError("disk", f"{home}/.safepip cannot be written: {error.strerror}") from error
+    with lock.held(handle), mended(home):
+        yield handle, settle(home)
+
+
+def expect(order: Order, note: str) -> None:
+    """Nothing of what was judged has changed, a mended change included."""
+    if note or not order.still():
+        raise OvertakenError("overtaken", note or "the environment has changed since it was judged")
 
 
 def refuse_read_only(removal: Removal) -> None:
@@ -44,12 +88,10 @@ def refuse_read_only(removal: Removal) -> None:
         raise SafepipError("read-only", f"{folder} cannot be written; nothing was touched")
 
 
-def plan(
-    removal: Removal, home: TargetPath, command: Sequence[str], replaced: Mapping[TargetPath, str]
-) -> vault.Plan:
+def plan(order: Order, home: TargetPath, replaced: Mapping[TargetPath, str]) -> vault.Plan:
     """What to keep, under the next number."""
     number = max(receipts.numbers(home), default=0) + 1
-    return vault.Plan(removal, number, tuple(command), _leftovers(home, removal), replaced)
+    return vault.Plan(order.removal, number, order.command, _leftovers(home, order.removal), replaced)
 
 
 def settle(home: TargetPath) -> str:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from safepip.acting import fetching, journal, lock, turning, vault
+from safepip.acting import fetching, journal, turning, vault
 from safepip.commands import keeping
 from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
-from safepip.model.environment import Target
+from safepip.model.change import Removal
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.receipt import Action, Entry, Kept
 from safepip.model.request import Safe
@@ -31,27 +31,29 @@ def spare(keys: Sequence[DistKey], scene: Scene, mode: Safe) -> Sparing:
     return safe.spare(planned, looked, scene.disk, keep_foreign=mode is Safe.KEEP)
 
 
-def remove(
-    sparing: Sparing, target: Target, command: Sequence[str], environ: Mapping[str, str], *, keep: bool
-) -> Kept:
+def remove(order: keeping.Order, sparing: Sparing, environ: Mapping[str, str]) -> Kept:
     """Fetch what must be fetched, then take the rest out: all of it, or nothing."""
-    planned = sparing.removal
+    planned, target = order.removal, order.target
     keeping.refuse_read_only(planned)
     home = receipts.home_of(planned, target)
     reason = "it lies outside the environment" if home is None else receipts.distrusted(home)
     if home is None or reason:
         raise SafepipError("not-safe", f"--safe must keep what it removes, and cannot: {reason}")
-    try:
-        handle = lock.open_in(vault.make_room(home))
-    except OSError as error:
-        raise SafepipError("disk", f"{home}/.safepip cannot be written: {error.strerror}") from error
-    with lock.held(handle), keeping.mended(home):
-        note = keeping.settle(home)
+    with keeping.held(home) as (_, note):
+        keeping.expect(order, note)
         stage = vault.make_stage(home)
         staged = fetching.fetch(sparing.restored, target, environ, stage) if sparing.restored else {}
-        kept = _take_out(keeping.plan(planned, home, command, staged), home, keep=keep)
+        kept = _take_out(keeping.plan(order, home, staged), home, keep=order.keep)
         vault.clear_stage(home)
-    return replace(kept, notes=(note, *kept.notes)) if note else kept
+    return kept
+
+
+def is_still_so(judged: Removal, scene: Scene, sparing: Sparing | None) -> bool:
+    """Whether the environment is the one that was judged, with the same distributions and the same to go."""
+    now = Scene(scene.target, scene.environ)
+    planned = removal.plan([dist.key for dist in judged.leaving], now.inventory, now.disk)
+    kept = sparing.kept if sparing else ()
+    return now.inventory == scene.inventory and set(planned.files) == {*judged.files, *kept}
 
 
 def _digested(item: SharedFile, leaving: Sequence[object]) -> SharedFile:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from safepip.acting import journal, lock, turning, vault
+from safepip.acting import journal, turning, vault
 from safepip.commands import keeping
 from safepip.errors import SafepipError
 from safepip.model.environment import Target
@@ -79,12 +79,8 @@ def held(home: TargetPath) -> Iterator[str]:
     reason = receipts.distrusted(home)
     if reason:
         raise receipts.DistrustedError("distrusted-vault", f"nothing is changed in {home}: {reason}")
-    try:
-        handle = lock.open_in(vault.make_room(home))
-    except OSError as error:
-        raise SafepipError("disk", f"{home}/.safepip cannot be written: {error.strerror}") from error
-    with lock.held(handle), keeping.mended(home):
-        yield keeping.settle(home)
+    with keeping.held(home) as (_, note):
+        yield note
 
 
 def _put_back(receipt: Receipt) -> None:

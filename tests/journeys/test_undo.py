@@ -248,3 +248,26 @@ def test_wrong_numbers_and_words_are_wrong_usage(environment: Environment) -> No
         2,
     ]
     assert run([sys.executable, "-m", "safepip", "undo", "--drop"]).code == 2
+
+
+def cut_off(environment: Environment) -> None:
+    """A removal as a kill leaves it: kept, journalled, and half done."""
+    remove(environment, "rich-dist")
+    said = {"action": "removing", "id": 1, "what": "rich-dist 1.0"}
+    (environment.prefix / ".safepip/journal").write_text(json.dumps(said))
+    (environment.prefix / ".safepip/journal").chmod(0o600)
+    manifest = json.loads((environment.prefix / ".safepip/vault/1/manifest").read_text())
+    kept = next(item[5] for item in manifest["items"] if item[1].endswith("/single.py"))
+    os.link(environment.prefix / f".safepip/vault/1/{kept}", environment.site / "single.py")
+
+
+def test_the_next_run_says_what_was_cut_off_and_ends_it_before_it_judges(rich: Environment) -> None:
+    rich.add("leaf", {"leaf.py": ""})
+    before = snapshot(rich.prefix)
+    cut_off(rich)
+    answer = rich.safepip("uninstall", "--dry-run", "leaf")
+    assert "a change of rich-dist 1.0 is not complete" in answer.err
+    answer = rich.safepip("uninstall", "-y", "leaf")
+    assert "the removal of rich-dist 1.0 had been cut off; everything is back" in answer.err
+    assert rich.safepip("undo").code == 0
+    assert snapshot(rich.prefix) == before

@@ -54,9 +54,13 @@ def pip_like(removal: Removal) -> keeping.Act:
     return act
 
 
+def order(env: Small, removal: Removal) -> keeping.Order:
+    return keeping.Order(removal, env.target, ("uninstall", "victim"), lambda: True)
+
+
 def uninstall(env: Small) -> object:
     removal = env.plan("victim")
-    return keeping.with_way_back(removal, env.target, ["uninstall", "victim"], pip_like(removal))
+    return keeping.with_way_back(order(env, removal), pip_like(removal))
 
 
 def remove_safely(env: Small) -> object:
@@ -64,7 +68,7 @@ def remove_safely(env: Small) -> object:
     scene = Scene(env.target, {"UV_CACHE_DIR": str(env.prefix.parent / "cache")})
     sparing = safely.spare([DistKey("victim")], scene, Safe.RESTORE)
     assert [os.path.basename(item.path) for item in sparing.restored] == ["both.py", "void.py"]
-    return safely.remove(sparing, env.target, ["uninstall", "victim"], scene.environ, keep=True)
+    return safely.remove(order(env, sparing.removal), sparing, scene.environ)
 
 
 def take_back(env: Small) -> object:
