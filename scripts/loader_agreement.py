@@ -6,7 +6,8 @@ An ENV is a prefix with bin/python3, or PYTHON:FOLDER:… for an interpreter who
 musl:FOLDER:… for unpacked musllinux wheels, which a small program of musl's opens in an interpreter's place.
 Each object is opened in a process of its own, forked from the target's interpreter as it is before any
 import, and the loader's link map is read there. An object that the loader refuses (a missing library, an
-undefined symbol) is asked about a second time by LD_TRACE_LOADED_OBJECTS with the object preloaded. Exit
+undefined symbol) is asked about a second time by LD_TRACE_LOADED_OBJECTS with the object preloaded. What a
+constructor opens by dlopen meanwhile is nobody's need, and is counted apart. Exit
 code 1: there was a disagreement.
 """
 
@@ -170,7 +171,11 @@ def compare(environment: Environment) -> list[Outcome]:
             for answer, traced in zip(refused, traces, strict=True):
                 answer.traced = traced
     assert [a.path for a in answers] == [*parts[0], *parts[1]], "the probe lost objects"
-    return [held_against(a, linking.link(TargetPath(a.path), world, config, main=program)) for a in answers]
+    memo: linking.Memo = {}
+    return [
+        held_against(a, linking.link(TargetPath(a.path), world, config, main=program, memo=memo))
+        for a in answers
+    ]
 
 
 def target_of(python: str) -> Target:
@@ -282,7 +287,9 @@ def interpreter_of(python: str) -> str:
 
 def held_against(answer: Answer, loading: Loading) -> Outcome:
     if not answer.error:
-        return Outcome(*of_loaded(answer, loading), "loaded")
+        needed = without_opened(answer)
+        kind = "loaded" if needed.objects == answer.objects else "loaded, and a constructor opened more"
+        return Outcome(*of_loaded(needed, loading), kind)
     if loading.flaw:
         same = loading.flaw.value in answer.error or "Exec format error" in answer.error
         line = f"{answer.path}: real {answer.error!r}, safepip {loading.flaw.value!r}"
@@ -302,6 +309,22 @@ def held_against(answer: Answer, loading: Loading) -> Outcome:
         kind = "refused for a symbol" if "symbol" in answer.error else f"refused: {answer.error[-60:]}"
     agreed, more = of_traced(answer, loading)
     return Outcome(agreed + (not lines), (*lines, *more), kind)
+
+
+def without_opened(answer: Answer) -> Answer:
+    """The same without what constructors opened by dlopen meanwhile: nothing needs it."""
+    needed = {answer.objects[0]} if answer.objects else set()
+    pending = list(needed)
+    while pending:
+        consumer = pending.pop()
+        new = {real for (who, _), real in answer.needs.items() if who == consumer} - needed
+        needed |= new
+        pending += new
+    return Answer(
+        answer.path,
+        [path for path in answer.objects if path in needed],
+        {need: real for need, real in answer.needs.items() if need[0] in needed},
+    )
 
 
 def of_loaded(answer: Answer, loading: Loading) -> tuple[int, tuple[str, ...]]:
