@@ -1,0 +1,75 @@
+"""The command lines of what makes safepip stand where pip is called: guard and init."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from safepip.errors import UsageError
+from safepip.model.guard import GuardState
+from safepip.model.request import Ask
+
+UNGUARDED = 10
+
+_HELP = {
+    "guard": """\
+Usage: safepip [--python PATH] guard on|off|status [--python PATH] [--json]
+
+Guards one environment whatever calls its pip: pip, pip3, python -m pip, a script, a notebook, `bash -c` over ssh.
+A start-up hook in its site-packages looks at the command line of each Python and acts on `pip uninstall` alone.
+
+  on       lay the hook down, and see that it acts
+  off      take it away; the environment is as it was
+  status   call each way of calling pip with a removal that removes nothing; ends with 10 where one is not guarded
+
+Not reached: python -S, `import pip` inside a program, uv, conda and other installers.
+""",
+}
+
+
+def answer(request: Ask) -> int:
+    """Carry out `request`; the result is the exit code."""
+    words = list(request.arguments)
+    if "-h" in words or "--help" in words:
+        sys.stdout.write(_HELP[request.command])
+        return 0
+    as_json = _take(words, "--json") or os.environ.get("SAFEPIP_JSON") == "1"
+    python = _value(words, "--python") or request.python
+    return _guard(words, python, as_json=as_json)
+
+
+def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
+    from safepip.commands import guard, target
+    from safepip.render import guard as render
+
+    acts = {"on": guard.on, "off": guard.off, "status": guard.status}
+    if len(words) != 1 or words[0] not in acts:
+        raise UsageError(
+            "wrong-arguments", "guard wants one of: on, off, status", "See `safepip guard --help`."
+        )
+    done = acts[words[0]](target.find(python).target)
+    sys.stdout.write(f"{render.dump(done)}\n" if as_json else render.show(done))
+    sys.stdout.flush()
+    whole = done.state is GuardState.ON and all(entry.guarded for entry in done.entries)
+    return 0 if whole or words[0] == "off" else UNGUARDED
+
+
+def _take(words: list[str], flag: str) -> bool:
+    found = flag in words
+    words[:] = [word for word in words if word != flag]
+    return found
+
+
+def _value(words: list[str], option: str) -> str | None:
+    """The last of `option VALUE` or `option=VALUE`, taken out of `words`."""
+    value = None
+    for index in reversed(range(len(words))):
+        name, equals, text = words[index].partition("=")
+        if name == option:
+            if not equals and index + 1 == len(words):
+                raise UsageError("value-missing", f"{option} option requires 1 argument")
+            found = text if equals else words[index + 1]
+            value = found if value is None else value
+            del words[index : index + (1 if equals else 2)]
+    return value
