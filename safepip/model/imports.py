@@ -35,6 +35,8 @@ class Import(NamedTuple):
     condition: Condition
     otherwise: tuple[Reference, ...] = ()  # what the handler of its `try` imports in its place
     instead_of: tuple[Reference, ...] = ()  # it stands in a handler: what failed before it is reached
+    after: tuple[Reference, ...] = ()  # it stands in an `else`: what worked where it is reached
+    given: str = ""  # the module of the same package that set a name which must not be None
 
 
 class Way(Enum):

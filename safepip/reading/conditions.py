@@ -50,6 +50,15 @@ def suppresses(context: ast.expr) -> bool:
     return not context.args or any(_last(kind) in CATCHING for kind in context.args)
 
 
+def compared_with_none(test: ast.expr) -> str:
+    """The name X of a test `X is not None`."""
+    match test:
+        case ast.Compare(left=ast.Name(id=name), ops=[ast.IsNot()], comparators=[ast.Constant(value=None)]):
+            return name
+        case _:
+            return ""
+
+
 def _last(node: ast.expr) -> str:
     return str(getattr(node, "attr", getattr(node, "id", "")))
 

@@ -17,7 +17,7 @@ from safepip.model.environment import Distribution, Target
 from safepip.model.imports import Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 
-SCHEMA = 1
+SCHEMA = 2
 MOST_FILES = 1000
 MOST_NAMES = 300  # that one distribution was searched for
 
@@ -166,7 +166,7 @@ def _inside(dist: Distribution, path: Any) -> TargetPath:
 
 
 def _import(row: list[Any]) -> Import:
-    module, names, line, condition, otherwise, instead_of = row
+    module, names, line, condition, otherwise, instead_of, after, given = row
     return Import(
         str(module),
         tuple(names),
@@ -174,6 +174,8 @@ def _import(row: list[Any]) -> Import:
         Condition(condition),
         _references(otherwise),
         _references(instead_of),
+        _references(after),
+        str(given),
     )
 
 

@@ -12,7 +12,14 @@ from collections.abc import Iterable, Sequence
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
 from safepip.reading import outline
-from safepip.reading.conditions import Deciding, catches_import_error, gives_up, suppresses
+from safepip.reading.conditions import (
+    Deciding,
+    catches_import_error,
+    compared_with_none,
+    gives_up,
+    suppresses,
+)
+from safepip.reading.constants import Constants
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
 STEPS = 3
@@ -67,10 +74,13 @@ class _Reader:
         self._whole = whole
         self._deciding = Deciding(version)
         self._functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
-        self._constants: dict[str, tuple[str, ...]] = {}  # names bound to strings written in the file
+        self._constants = Constants()
         self._calling: list[str] = []
         self._open_ways: set[Way] = set()  # used with names that stand elsewhere
         self._instead: tuple[Reference, ...] = ()  # set while a handler is walked
+        self._after: tuple[Reference, ...] = ()  # set while what follows a `try` that worked is walked
+        self._given = ""  # set while what depends on a name of another module is walked
+        self._taken: dict[str, str] = {}  # names from modules of the same top package
         self._tree = ast.Module([], [])
         self._follows = whole or by_name  # whether a call can lead to an import
 
@@ -129,12 +139,16 @@ class _Reader:
                 self._calls([node], condition)
 
     def _add(self, module: str, names: tuple[str, ...], line: int, condition: Condition) -> None:
-        self.imports.append(Import(module, names, line, condition, (), self._instead))
+        self.imports.append(
+            Import(module, names, line, condition, (), self._instead, self._after, self._given)
+        )
 
     def _from(self, node: ast.ImportFrom, condition: Condition) -> None:
         module = self._absolute("." * node.level + (node.module or ""))
         if module:
             self._add(module, tuple(alias.name for alias in node.names), node.lineno, condition)
+            if node.level and condition is Condition.UNCONDITIONAL:
+                self._taken.update((alias.asname or alias.name, module) for alias in node.names)
 
     def _absolute(self, written: str) -> str:
         """PEP 328; "" where the dots lead out of the top package."""
@@ -149,6 +163,13 @@ class _Reader:
 
     def _if(self, node: ast.If, condition: Condition) -> None:
         self._calls([node.test], condition)
+        given = self._taken.get(compared_with_none(node.test))
+        if given:
+            outer, self._given = self._given, given
+            self._block(node.body, condition)
+            self._given = outer
+            self._block(node.orelse, min(condition, Condition.GUARDED))
+            return
         decided = self._deciding.decide(node.test)
         lesser = min(condition, Condition.GUARDED)
         if decided is not False:
@@ -171,18 +192,15 @@ class _Reader:
             self._instead = outer
         if guarded and condition is Condition.UNCONDITIONAL:
             fallback = tuple(
-                Reference(item.module, item.names) for item in self.imports[end:] if item.instead_of == tried
+                Reference(item.module, item.names)
+                for item in self.imports[end:]
+                if item.instead_of == tried and item.condition is Condition.UNCONDITIONAL
             )
             self.imports[start:end] = [item._replace(otherwise=fallback) for item in self.imports[start:end]]
-        tops = {reference.module.partition(".")[0] for reference in tried} if guarded else set()
-        start = len(self.imports)
+        outer_after = self._after
+        self._after = (*outer_after, *tried) if guarded else outer_after
         self._block(node.orelse, condition)
-        self.imports[start:] = [
-            item._replace(condition=min(item.condition, Condition.GUARDED))
-            if item.module.partition(".")[0] in tops
-            else item
-            for item in self.imports[start:]
-        ]
+        self._after = outer_after
         self._block(node.finalbody, condition)
 
     def _collects(self, body: Sequence[ast.stmt]) -> bool:
@@ -205,13 +223,7 @@ class _Reader:
         )
 
     def _for(self, node: ast.For | ast.AsyncFor, condition: Condition) -> None:
-        literal = isinstance(node.iter, ast.Tuple | ast.List | ast.Set) or (
-            isinstance(node.iter, ast.Name) and node.iter.id in self._constants
-        )
-        names = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-        for position, name in enumerate(names):
-            if isinstance(name, ast.Name) and literal:
-                self._constants[name.id] = self._strings(node.iter, position if len(names) > 1 else None)
+        literal = self._constants.loop(node.target, node.iter)
         self._calls([node.iter], condition)
         self._block([*node.body, *node.orelse], condition if literal else min(condition, Condition.GUARDED))
 
@@ -222,27 +234,7 @@ class _Reader:
         if not isinstance(target, ast.Name) or not isinstance(value, ast.expr):
             return
         self._deciding.learn(target.id, value)
-        found = self._strings(value, None)
-        if found:
-            self._constants[target.id] = found
-
-    def _strings(self, node: ast.expr, position: int | None) -> tuple[str, ...]:
-        match node:
-            case ast.Constant(value=str(text)) if text:
-                return (text,) if position is None else ()
-            case ast.Name(id=name):
-                return self._constants.get(name, ())
-            case ast.Dict():
-                return tuple(text for key in node.keys if key for text in self._strings(key, None))
-            case ast.Tuple() | ast.List() | ast.Set():
-                return tuple(text for item in node.elts for text in self._item(item, position))
-            case _:
-                return ()
-
-    def _item(self, item: ast.expr, position: int | None) -> tuple[str, ...]:
-        if position is None or not isinstance(item, ast.Tuple | ast.List):
-            return self._strings(item, None) if isinstance(item, ast.Constant) else ()
-        return self._strings(item.elts[position], None) if position < len(item.elts) else ()
+        self._constants.bind(target.id, value)
 
     def _calls(self, nodes: Iterable[ast.AST], condition: Condition) -> None:
         for root in nodes if self._follows else ():
@@ -266,7 +258,7 @@ class _Reader:
         if not node.args or not (name in BY_NAME or self._whole):
             return
         way = _way(name)
-        texts = self._strings(node.args[0], None) if way else ()
+        texts = self._constants.strings(node.args[0]) if way else ()
         if way and not texts and condition is not Condition.GUARDED:
             self._open_ways.add(way)
         for text in texts:

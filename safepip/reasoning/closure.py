@@ -62,6 +62,7 @@ class Closure:
         self._clean: set[TargetPath] = set()
         self._sources: dict[TargetPath, Source | Unread] = {}
         self.entered: set[Distribution] = set()
+        self.naming: frozenset[TargetPath] = frozenset()  # sources that name what goes
         self.compiled: dict[TargetPath, str] = {}  # extension modules that import a lost name when they start
 
     def failure(self, name: str, most: int | None = None) -> Failure | None:
@@ -100,7 +101,14 @@ class Closure:
         """Whether a failure of `item` ends the import of its module."""
         if item.condition is not Condition.UNCONDITIONAL:
             return bool(item.otherwise) and not all(map(self._works_after, item.otherwise))
+        if any(map(self._lost, item.after)) or (item.given and self._may_change(item.given)):
+            return False
         return not item.instead_of or not all(map(self._works, item.instead_of))
+
+    def _may_change(self, module: str) -> bool:
+        """Whether what `module` sets can depend on what goes: it names it."""
+        found = self._before.find(module)
+        return found is None or found.path in self.naming
 
     def runs(self, item: Import) -> frozenset[TargetPath]:
         """The files that `item` runs, wherever they lead."""

@@ -17,7 +17,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.report import Severity
 from safepip.reasoning.finder import is_gone
 from safepip.reasoning.imports import Imports, module_of, statements
-from safepip.reasoning.requirements import LostRequirement
+from safepip.reasoning.requirements import LostRequirement, requirement_key
 
 BASIS_OF_WAY = {
     Way.IMPORT: Basis.BY_NAME,
@@ -52,7 +52,8 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
         return Grade(Severity.REFUSE, Basis.REACHED, reached.importer, reached.line, reached.module)
     if loss.extra:
         seen = _read_whole(loss, imports)
-        return seen.guarded or seen.deferred or Grade(Severity.NOTE, Basis.NOWHERE)
+        through = None if seen.named else next(_through_others(loss, imports), None)
+        return seen.guarded or seen.deferred or through or Grade(Severity.NOTE, Basis.NOWHERE)
     if _is_known_load(loss, known):
         return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
     stated = next(_at_module_level(loss, imports), None)
@@ -145,20 +146,42 @@ def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
         for item in source.imports:
             lost = imports.closure.lost(item, path)
             if lost and lost[1].dist == loss.lost:
-                seen = _with_import(seen, path, item)
+                seen = _with_import(seen, path, item, imports)
         for use in source.dynamics:
             if use.name in written if use.way is Way.VERSION else is_gone(use.name, imports.gone):
                 seen = _with_use(seen, path, use)
     return seen._replace(named=any(naming.get(name) for name in names))
 
 
-def _with_import(seen: _Seen, path: TargetPath, item: Import) -> _Seen:
+def _through_others(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
+    """Where the survivor imports a module of what it requires that needs the lost one (requests, by way of urllib3)."""
+    required = {requirement_key(written) for written in loss.survivor.requires}
+    for dist in imports.inventory.distributions:
+        if dist.key in required and dist.info in imports.naming:
+            failing = {
+                path: name for path, name, _, gone in statements(imports, dist) if gone.dist == loss.lost
+            }
+            naming = imports.code.naming(loss.survivor, sorted(set(failing.values()))) if failing else {}
+            for path in {path for paths in naming.values() for path in paths}:
+                for item in _whole(path, loss.survivor, imports).imports:
+                    if not imports.closure.runs(item).isdisjoint(failing):
+                        yield Grade(Severity.WARN, Basis.GUARDED, path, item.line, item.module)
+
+
+def _with_import(seen: _Seen, path: TargetPath, item: Import, imports: Imports) -> _Seen:
     if item.condition is Condition.DEFERRED:
         return seen._replace(
             deferred=seen.deferred or Grade(Severity.WARN, Basis.DEFERRED, path, item.line, item.module)
         )
     return seen._replace(
-        guarded=seen.guarded or Grade(Severity.WARN, Basis.GUARDED, path, item.line, item.module)
+        guarded=seen.guarded
+        or Grade(
+            Severity.WARN,
+            Basis.MODULE_LEVEL if imports.closure.stands(item) else Basis.GUARDED,
+            path,
+            item.line,
+            item.module,
+        )
     )
 
 

@@ -87,6 +87,7 @@ def examine(
     }
     closure = Closure((before, after), gone, owner, code.read)
     closure.entered.update(touched)
+    closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
     closure.compiled.update(_compiled(result, staying))
     compiled = {dist for dist in staying if any(path in closure.compiled for path in dist.files or ())}

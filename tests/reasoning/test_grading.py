@@ -108,6 +108,25 @@ def test_an_extra_is_a_warning_where_it_is_named_and_a_note_where_it_is_not() ->
     assert graded({"user/__init__.py": ""}, extra=True).severity is NOTE
 
 
+def test_an_extra_counts_by_way_of_a_requirement_that_needs_it() -> None:
+    there = environment(
+        LOST,
+        package("urllib3", {"urllib3/__init__.py": "", "urllib3/socks.py": "import lost"}),
+        package(
+            "requests",
+            {
+                "requests/__init__.py": "try:\n    from urllib3.socks import it\nexcept ImportError:\n    it = None\n"
+            },
+            requires=("urllib3",),
+        ),
+    )
+    loss = LostRequirement(
+        there.inventory.distributions[2], LOST[0], "lost-one; extra == 'socks'", extra=True
+    )
+    expected = Grade(WARN, Basis.GUARDED, at("requests/__init__.py"), 2, "urllib3.socks")
+    assert grade(loss, there.without("lost-one")) == expected
+
+
 LIBRARIES = package("nvidia-nccl", {"nvidia/nccl/__init__.py": "", "nvidia/nccl/lib/libnccl.so.2": ""})
 
 

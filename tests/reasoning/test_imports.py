@@ -75,6 +75,31 @@ def test_a_fallback_that_stays_is_one() -> None:
     assert environment(simple, user(source), stdlib=("json.py",)).chains("simplejson") == {}
 
 
+def test_a_fallback_that_is_guarded_itself_need_not_be_there() -> None:
+    source = """
+try:
+    import PIL.Image
+except ImportError:
+    try:
+        import Image
+    except ImportError:
+        PIL = None
+"""
+    pillow = package("pillow", {"PIL/__init__.py": "", "PIL/Image.py": ""})
+    assert environment(pillow, user(source)).chains("pillow") == {}
+
+
+def test_what_is_imported_only_after_a_guarded_import_worked_is_guarded_with_it() -> None:
+    sources = {
+        "user/__init__.py": "try:\n    import numpy\nexcept ImportError:\n    pass\nelse:\n    from . import fast\n    import other\n",
+        "user/fast.py": "import numpy",
+    }
+    other = package("other", {"other.py": ""})
+    there = environment(NUMPY, other, package("user", sources))
+    assert there.chains("numpy") == {}
+    assert list(there.chains("other")) == ["user"]
+
+
 def test_what_stands_in_for_a_missing_module_is_needed() -> None:
     source = "try:\n    import tomllib\nexcept ImportError:\n    import tomli as tomllib\n"
     tomli = package("tomli", {"tomli/__init__.py": ""})
@@ -214,3 +239,21 @@ def test_a_circle_of_imports_is_walked_once() -> None:
     assert environment(NUMPY, package("user", sources)).chains("numpy") == {
         "user": "import user → user/__init__.py:1 → user/one.py:1 → user/two.py:2 → import numpy"
     }
+
+
+@pytest.mark.parametrize(
+    ("helper", "lost"),
+    [
+        ("import multiprocessing as it\n", ["user"]),
+        ("try:\n    import numpy as it\nexcept ImportError:\n    it = None\n", []),
+    ],
+)
+def test_what_hangs_on_a_name_of_the_package_counts_unless_the_removal_can_change_it(
+    helper: str, lost: list[str]
+) -> None:
+    sources = {
+        "user/__init__.py": "from ._helpers import it\nif it is not None:\n    from . import inner\n",
+        "user/_helpers.py": helper,
+        "user/inner.py": "import numpy",
+    }
+    assert list(environment(NUMPY, package("user", sources)).chains("numpy")) == lost
