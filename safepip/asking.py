@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from safepip.errors import UsageError
+from safepip.model.diagnosis import Check
 from safepip.model.request import Ask
 
 if TYPE_CHECKING:
     from safepip.commands.scene import Scene
     from safepip.commands.target import Found
+    from safepip.model.diagnosis import Diagnosis
+    from safepip.model.report import Policy
     from safepip.render.terminal import Style
 
-REFUSED = 10
+CHECK_NAMES = tuple(check.value for check in Check)
+REFUSED, BROKE = 10, 13
 NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
 
 
@@ -122,6 +126,100 @@ def audit(  # noqa: PLR0913  each is an option
         if as_json
         else render.show(audited, obj.style(1))
     )
+    return 0
+
+
+@COMMANDS.command()
+@click.option("--list", "list_", is_flag=True, help="The checks, each with its meaning.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(CHECK_NAMES),
+    metavar="CHECK",
+    help="These checks and no others.",
+)
+@click.option(
+    "--skip", multiple=True, type=click.Choice(CHECK_NAMES), metavar="CHECK", help="All checks but these."
+)
+@click.option("--fix", is_flag=True, help="Carry out the plan, step by step.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before --fix.")
+@click.option("--json", "as_json", is_flag=True, help="The diagnosis as JSON.")
+@click.option("--format", "kind", type=click.Choice(["terminal", "json"]), default="terminal")
+@click.option("-v", "--verbose", is_flag=True, help="Every note.")
+@click.pass_obj
+def doctor(obj: Caller, /, kind: str, only: tuple[str, ...], skip: tuple[str, ...], **flags: bool) -> int:
+    """What is broken now, by named checks, and the commands that mend it.
+
+    Ends with 10 where something is broken. `safepip explain CHECK` tells what a check means.
+    """
+    from safepip.commands import doctor as command
+    from safepip.render import doctor as render
+    from safepip.render import document
+
+    style = obj.style(1, verbose=flags["verbose"])
+    if flags["list_"]:
+        _write(render.checks(style))
+        return 0
+    checks = frozenset(
+        check for check in Check if check.value in (only or CHECK_NAMES) and check.value not in skip
+    )
+    found, scene = _scene(obj.python)
+    diagnosis = command.diagnose(scene, found.policy, checks)
+    as_json = flags["as_json"] or kind == "json"
+    if not (as_json and flags["fix"]):
+        _write(
+            document.dump_document(render.report(diagnosis)) + "\n"
+            if as_json
+            else render.show(diagnosis, style)
+        )
+    if flags["fix"] and diagnosis.cures:
+        return _fix(diagnosis, found.policy, style, yes=flags["yes"], as_json=as_json)
+    return REFUSED if diagnosis.broken else 0
+
+
+def _fix(diagnosis: Diagnosis, policy: Policy, style: Style, *, yes: bool, as_json: bool) -> int:
+    """Everything said meanwhile goes to standard error: with --json standard output is for the last diagnosis."""
+    from safepip.commands import fixing
+    from safepip.render import doctor as render
+    from safepip.render import document
+
+    if not yes:
+        if not sys.stdin.isatty():
+            raise UsageError(
+                "not-asked", "nobody is there to be asked; nothing was touched", "Give -y with --fix."
+            )
+        click.confirm("Carry out these steps?", abort=True, err=True)
+    fixed = fixing.fix(
+        diagnosis, policy, os.environ, lambda cure: click.echo(f"safepip: {cure.title}", err=True)
+    )
+    if as_json:
+        _write(
+            document.dump_document({**render.report(fixed.now), **render.fixed(fixed.done, fixed.failed)})
+            + "\n"
+        )
+    sys.stderr.write(render.show_fixed(fixed.done, fixed.failed, fixed.worse, style))
+    if not as_json:
+        _write(render.show(fixed.now, style))
+    if fixed.worse:
+        return BROKE
+    return REFUSED if fixed.now.broken or fixed.failed else 0
+
+
+@COMMANDS.command()
+@click.argument("kind", required=False)
+@click.pass_obj
+def explain(obj: Caller, kind: str | None) -> int:
+    """What a KIND of finding or a check means, an example, what to do, and how to prove it by hand."""
+    from safepip.render import explanations
+
+    style = obj.style(1)
+    if kind is None:
+        _write(explanations.overview(style))
+        return 0
+    found = explanations.find(kind)
+    if found is None:
+        raise UsageError("no-such-kind", f"there is no kind {kind!r}", "`safepip explain` lists them all.")
+    _write(explanations.show(kind, found, style))
     return 0
 
 

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from safepip.model.audit import Audit, Mixed
+from safepip.model.diagnosis import Ailment, Diagnosis, Level
 from safepip.model.report import Finding, Severity, Verdict
+
+_SEVERITY = {Level.ERROR: Severity.REFUSE, Level.WARN: Severity.WARN, Level.NOTE: Severity.NOTE}
 
 
 class Notice(NamedTuple):
@@ -66,6 +69,23 @@ def of_audit(audit: Audit) -> Iterator[Notice]:
             names = sorted(dist.key for dist in item.dists)
             said = f"{', '.join(names)} {item.title}"
             yield Notice("unneeded", Severity.NOTE, said, fingerprint("unneeded", *names))
+
+
+def of_ailment(item: Ailment) -> Notice:
+    """Message and paths may name versions and folders: what is told apart is who, what and by which file's name."""
+    what = item.soname or item.wants or (item.path or "").rpartition("/")[2]
+    return Notice(
+        item.check.value,
+        _SEVERITY[item.level],
+        item.message,
+        fingerprint("doctor", item.check.value, item.distribution, what),
+        item.path or "",
+        item.distribution,
+    )
+
+
+def of_diagnosis(found: Diagnosis) -> Iterator[Notice]:
+    return map(of_ailment, found.ailments)
 
 
 def new(notices: Iterable[Notice], known: frozenset[str]) -> tuple[Notice, ...]:

@@ -1,0 +1,205 @@
+"""`safepip doctor`: what is broken now, by named checks, and the plan that mends it, tried on paper first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from safepip.acting import mending
+from safepip.commands import audit, safely
+from safepip.commands.examine import examine
+from safepip.commands.patient import Patient
+from safepip.commands.scene import Scene
+from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
+from safepip.model.elf import Elf
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.report import Decision, Policy
+from safepip.model.request import Safe
+from safepip.reading import known_loads, receipts
+from safepip.reasoning import audit as auditing
+from safepip.reasoning import diagnosis, holdings, repair
+from safepip.reasoning import objects as elf_objects
+from safepip.reasoning.judge import judge
+from safepip.reasoning.restored import Restored
+from safepip.reasoning.survey import Surveyor
+from safepip.world import Kind
+
+Found = Iterator[Ailment]
+
+
+def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosis:
+    """What `checks` find, and the plan. Nothing is touched."""
+    patient = Patient(scene, policy)
+    ailments = [ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient)]
+    ailments.sort(key=lambda item: -item.level)
+    cures, incurable = repair.plan(ailments, scene.inventory, _means(patient, ailments))
+    cures, unmended = _tried(cures, patient)
+    return Diagnosis(
+        scene.target,
+        tuple(ailments),
+        patient.hollows if checks & {Check.HOLLOW, Check.MISSING_FILE} else (),
+        tuple(dict.fromkeys(item for _, item in patient.overwritten)) if Check.OVERWRITTEN in checks else (),
+        cures,
+        (*incurable, *unmended),
+        scene.inventory.unjudged,
+    )
+
+
+def put_back_stashes(scene: Scene, policy: Policy) -> None:
+    """pip's wreckage, back to its places."""
+    for stash in Patient(scene, policy).stashes:
+        mending.put_back(stash)
+
+
+def _missing_libraries(patient: Patient) -> Found:
+    imported = {loss.path for loss in patient.import_losses if loss.lost.info.endswith("#broken")}
+    imported |= patient.broken_tops
+    return diagnosis.missing_libraries(
+        patient.survey, patient.scene.objects, patient.scene.inventory, imported, patient.missing_names
+    )
+
+
+def _overwritten(patient: Patient) -> Found:
+    using: dict[TargetPath, set[str]] = {}
+    for need, answer in patient.survey.answers.items():
+        owner = patient.scene.objects.owner.get(need.consumer)
+        if owner is not None and answer.provider is not None:
+            using.setdefault(answer.provider, set()).add(owner.name)
+    return holdings.of_overwritten(patient.overwritten, patient.scene.inventory, using)
+
+
+def _mixed(patient: Patient) -> Found:
+    for item in audit.find_mixed(patient.scene):
+        first = item.builds[0].path if item.builds else None
+        yield Ailment(Check.MIXED_FAMILY, Level.NOTE, "", item.message, first)
+
+
+def _lib64(patient: Patient) -> Found:
+    """A lib64 that is no link to lib: what is installed in one is not found in the other."""
+    prefix = patient.scene.target.prefix
+    lib64 = TargetPath(f"{prefix}/lib64")
+    names = {entry.name for entry in patient.scene.disk.entries(lib64)}
+    if patient.scene.disk.kind(lib64) is Kind.FOLDER and any(name.startswith("python") for name in names):
+        yield Ailment(
+            Check.LIB64_SPLIT,
+            Level.WARN,
+            "",
+            "lib64 is a folder of its own beside lib: distributions can lie half in each",
+            lib64,
+        )
+
+
+CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
+    Check.LEFTOVERS: lambda patient: holdings.leftovers(patient.stashes),
+    Check.HOLLOW: lambda patient: holdings.of_hollows(
+        (item for item in patient.hollows if item.whole), patient.scene.inventory
+    ),
+    Check.MISSING_FILE: lambda patient: holdings.of_hollows(
+        (item for item in patient.hollows if not item.whole), patient.scene.inventory
+    ),
+    Check.MISSING_LIBRARY: _missing_libraries,
+    Check.MISSING_SYMBOL: lambda patient: diagnosis.missing_symbols(patient.lacking(), patient.scene.objects),
+    Check.MISSING_MODULE: lambda patient: diagnosis.missing_modules(
+        patient.import_losses, patient.scene.inventory
+    ),
+    Check.UNMET_REQUIREMENT: lambda patient: diagnosis.unmet_requirements(
+        patient.scene.inventory, patient.hollow_infos
+    ),
+    Check.OVERWRITTEN: _overwritten,
+    Check.ALTERED_FILE: lambda patient: holdings.altered(patient.altered, patient.scene.inventory),
+    Check.DUPLICATE_METADATA: lambda patient: holdings.duplicates(patient.scene.inventory),
+    Check.NO_RECORD: lambda patient: holdings.without_record(patient.scene.inventory),
+    Check.REACH_BEYOND: lambda patient: holdings.reaching(patient.reaches(), patient.scene.inventory),
+    Check.ENV_RELIANT: lambda patient: diagnosis.env_reliant(
+        patient.survey, patient.bare(), patient.scene.objects
+    ),
+    Check.LIB64_SPLIT: _lib64,
+    Check.MIXED_FAMILY: _mixed,
+}
+
+
+def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
+    scene = patient.scene
+    kept = [
+        repair.Kept(
+            held.receipt.id,
+            ", ".join(name for name, _ in held.receipt.leaving),
+            frozenset(held.receipt.place(item) for item in held.receipt.items),
+        )
+        for home in receipts.homes(scene.target)
+        for held in receipts.held(home)
+    ]
+    wanted = {key for item in ailments for key in item.mended_by}
+    urls = {key: url for key in wanted if (url := _url(key, scene))}
+    return repair.Means(tuple(kept), dict(_removable(patient, ailments)), urls)
+
+
+def _url(key: DistKey, scene: Scene) -> str:
+    """Where it was installed from, if that was an archive or a repository (direct_url.json)."""
+    dist = scene.inventory.find(key)
+    try:
+        with open(f"{dist.info if dist else ''}/direct_url.json", "rb") as stream:
+            origin = json.load(stream)
+        if "vcs_info" in origin:
+            at = origin["vcs_info"]
+            return f"{key} @ {at['vcs']}+{origin['url']}@{at['commit_id']}"
+        return f"{key} @ {origin['url']}" if "archive_info" in origin else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return ""
+
+
+def _removable(patient: Patient, ailments: Iterable[Ailment]) -> Iterator[tuple[str, frozenset[DistKey]]]:
+    """Whose bytes lie in another's place, and who could go safely: nobody else needs it, says the judge."""
+    if not any(item.check is Check.OVERWRITTEN for item in ailments):
+        return
+    inventory = patient.scene.inventory
+    owners: dict[str, set[DistKey]] = {}
+    for owner, item in patient.overwritten:
+        owners.setdefault(item.bytes_of, set()).add(owner.key)
+    for name, keys in owners.items():
+        dist = next((dist for dist in inventory.distributions if dist.name == name), None)
+        if dist is None:
+            continue
+        plain = judge(examine([dist.key], patient.scene).evidence, patient.policy)
+        sparing = safely.spare([dist.key], patient.scene, Safe.RESTORE)
+        spared = judge(examine([dist.key], patient.scene, sparing.removal).evidence, patient.policy)
+        if auditing.safe_would_do(plain) and spared.decision is not Decision.REFUSE:
+            yield name, frozenset(keys)
+
+
+def _tried(cures: tuple[Cure, ...], patient: Patient) -> tuple[tuple[Cure, ...], tuple[Ailment, ...]]:
+    """The plan on paper: with the missing files back, which library needs are still unmet."""
+    scene = patient.scene
+    if scene.loader is None or not any(item.soname for cure in cures for item in cure.cures):
+        return cures, ()
+    mended = {key for cure in cures for item in cure.cures for key in item.mended_by}
+    back = {
+        path: Elf(scene.loader.abi, 3, soname=path.rpartition("/")[2])
+        if elf_objects.is_object_name(path)
+        else None
+        for item in patient.hollows
+        if item.dist.key in mended
+        for path in item.missing
+    }
+    world = Restored(scene.disk, back)
+    objects = replace(
+        scene.objects,
+        elves={**scene.objects.elves, **{path: elf for path, elf in back.items() if elf is not None}},
+    )
+    surveyor = Surveyor(world, objects, scene.inventory, scene.loader, known_loads.read())
+    roots = {path for cure in cures for item in cure.cures if item.soname for path in item.paths}
+    after = surveyor.survey(root for root in roots if root in scene.objects.owner)
+    still = {
+        (scene.objects.owner[need.root].name, need.wants)
+        for need, answer in after.answers.items()
+        if answer.provider is None and need.root in scene.objects.owner
+    }
+    unmended = [
+        item
+        for cure in cures
+        for item in cure.cures
+        if item.check is Check.MISSING_LIBRARY and (item.distribution, item.soname) in still
+    ]
+    kept = [replace(cure, cures=tuple(item for item in cure.cures if item not in unmended)) for cure in cures]
+    return tuple(cure for cure in kept if cure.cures), tuple(unmended)

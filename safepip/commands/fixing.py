@@ -1,0 +1,59 @@
+"""`safepip doctor --fix`: one step after the other, judged anew after each, and no further where it got worse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from safepip.acting import steps
+from safepip.commands import doctor
+from safepip.commands.scene import Scene
+from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
+from safepip.model.environment import Target
+from safepip.model.report import Policy
+
+Tell = Callable[[Cure], None]
+PUT_BACK = ("doctor", "--fix", "--only", Check.LEFTOVERS.value)
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed:
+    """How far it came."""
+
+    now: Diagnosis
+    done: tuple[Cure, ...]
+    failed: Cure | None = None  # ended with an error, or made things worse
+    exit_code: int = 0  # of the step that failed
+    worse: tuple[Ailment, ...] = ()  # broken now and not before that step
+
+
+def fix(found: Diagnosis, policy: Policy, environ: Mapping[str, str], tell: Tell) -> Fixed:
+    """Carry out the plan of `found`. A step whose ailments are gone already is passed over."""
+    now, done = found, list[Cure]()
+    for cure in found.cures:
+        if not {_mark(item) for item in cure.cures} & {_mark(item) for item in now.ailments}:
+            continue
+        tell(cure)
+        code = _carry_out(cure, found.target, policy, environ)
+        before, now = now, doctor.diagnose(Scene(found.target, environ), policy, frozenset(Check))
+        worse = _new_errors(before, now)
+        if worse or code:
+            return Fixed(now, tuple(done), cure, code, worse)
+        done.append(cure)
+    return Fixed(now, tuple(done))
+
+
+def _carry_out(cure: Cure, target: Target, policy: Policy, environ: Mapping[str, str]) -> int:
+    if cure.command[3:] == PUT_BACK:
+        doctor.put_back_stashes(Scene(target, environ), policy)
+        return 0
+    return steps.run(cure.command, environ)
+
+
+def _new_errors(before: Diagnosis, after: Diagnosis) -> tuple[Ailment, ...]:
+    known = {_mark(item) for item in before.ailments if item.level is Level.ERROR}
+    return tuple(item for item in after.ailments if item.level is Level.ERROR and _mark(item) not in known)
+
+
+def _mark(item: Ailment) -> tuple[str, str, str]:
+    return item.check.value, item.distribution, item.soname or item.wants or (item.path or "")

@@ -1,0 +1,224 @@
+"""What the doctor's checks ask of an environment, each looked up when the first of them wants it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
+
+from safepip.commands import libraries
+from safepip.commands.scene import Scene
+from safepip.model.change import Reach, Removal
+from safepip.model.diagnosis import Hollow, Level, Overwritten, Stash
+from safepip.model.elf import LoaderConfig
+from safepip.model.environment import Distribution, Install
+from safepip.model.imports import ImportLoss
+from safepip.model.paths import TargetPath
+from safepip.model.report import Policy
+from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
+from safepip.reading import altered, known_loads, shares, stashes
+from safepip.reading.modules import Modules
+from safepip.reasoning import diagnosis, holdings, imports, removal, symbols
+from safepip.reasoning import objects as elf_objects
+from safepip.reasoning.finder import Finder
+from safepip.reasoning.requirements import requirement_key
+from safepip.reasoning.restored import Restored
+from safepip.reasoning.surface import top_modules
+from safepip.reasoning.survey import Surveyor
+from safepip.world import Changed
+
+NOTHING = Survey({}, {})
+
+
+class Patient:
+    """One environment as it is. Everything that decides is asked elsewhere: the survey, the closure of imports."""
+
+    def __init__(self, scene: Scene, policy: Policy) -> None:
+        self.scene = scene
+        self.policy = policy
+
+    @cached_property
+    def survey(self) -> Survey:
+        surveyor = self.scene.surveyor
+        return NOTHING if surveyor is None else surveyor.survey(self.scene.objects.elves)
+
+    @cached_property
+    def missing(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
+        return {
+            dist.info: holdings.missing_files(dist, self.scene.disk)
+            for dist in self.scene.inventory.distributions
+        }
+
+    @cached_property
+    def hollows(self) -> tuple[Hollow, ...]:
+        return tuple(holdings.hollows(self.missing, self.scene.inventory))
+
+    @property
+    def hollow_infos(self) -> frozenset[TargetPath]:
+        return frozenset(item.dist.info for item in self.hollows if item.whole)
+
+    @cached_property
+    def shared(self) -> tuple[SharedFile, ...]:
+        """Every co-owned file that is there."""
+        seen: set[TargetPath] = set()
+        twice: set[TargetPath] = set()
+        for dist in self.scene.inventory.distributions:
+            files = frozenset(dist.files or ())
+            twice |= seen & files
+            seen |= files
+        gone = {path for paths in self.missing.values() for path in paths}
+        return shares.read(Removal(shared=tuple(sorted(twice - gone))), self.scene.inventory)
+
+    @cached_property
+    def overwritten(self) -> tuple[tuple[Distribution, Overwritten], ...]:
+        return tuple(holdings.overwritten(self.shared, self.scene.inventory, self.scene.disk))
+
+    @cached_property
+    def altered(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
+        shared = frozenset(item.path for item in self.shared)
+        return {dist.info: tuple(altered.find(dist, shared)) for dist in self.scene.inventory.distributions}
+
+    @cached_property
+    def stashes(self) -> tuple[Stash, ...]:
+        return stashes.find(self.scene.inventory, self.missing)
+
+    @cached_property
+    def import_losses(self) -> tuple[ImportLoss, ...]:
+        """What is missing or does not load, put to the judge of imports as if it had just been removed."""
+        inventory = self.scene.inventory
+        unmet = list(diagnosis.unmet_requirements(inventory, self.hollow_infos))
+        absent = [
+            item.wants for item in unmet if item.wants and not item.mended_by and item.level is Level.ERROR
+        ]
+        phantoms = [
+            *self._absent(absent),
+            *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
+            *self._broken(),
+        ]
+        if not phantoms:
+            return ()
+        lost = [path for dist in phantoms if not dist.info.endswith("#broken") for path in dist.files or ()]
+        before = Restored(self.scene.disk, dict.fromkeys(lost))
+        gone = frozenset(path for dist in phantoms for path in dist.files or ())
+        put = Removal(leaving=tuple(phantoms), files=tuple(sorted(gone)))
+        modules = Modules(inventory, self.scene.environ)
+        code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
+        losses = imports.examine(put, inventory, (before, Changed(before, gone)), code).losses
+        modules.keep()
+        return losses
+
+    def _absent(self, wanted: Iterable[str]) -> Iterator[Distribution]:
+        """A requirement that is not installed is taken to give a module of its own name."""
+        site = self.scene.target.sites[0]
+        for key in dict.fromkeys(key for written in wanted if (key := requirement_key(written))):
+            name = key.replace("-", "_")
+            info = TargetPath(f"{site}/{name}")
+            dist = Distribution(key, key, "", site, info, Install.DIST_INFO, ())
+            yield diagnosis.phantom(dist, "absent", [TargetPath(f"{site}/{name}.py")])
+
+    def _broken(self) -> Iterator[Distribution]:
+        """Extension modules that do not load, by owner."""
+        by_owner: dict[TargetPath, list[TargetPath]] = {}
+        for need, answer in self.survey.answers.items():
+            owner = self.scene.objects.owner.get(need.root)
+            module = elf_objects.module_name(need.root, self.scene.target)
+            if answer.standing < Standing.PRELOADED and owner is not None and module:
+                by_owner.setdefault(owner.info, []).append(need.root)
+        for dist in self.scene.inventory.distributions:
+            if dist.info in by_owner:
+                yield diagnosis.phantom(dist, "broken", sorted(set(by_owner[dist.info])))
+
+    @cached_property
+    def broken_tops(self) -> frozenset[TargetPath]:
+        """Broken modules that are themselves what one imports."""
+        target, finder = self.scene.target, Finder(self.scene.disk, self.scene.target)
+        return frozenset(
+            path
+            for broken in self._broken()
+            for path in broken.files or ()
+            if elf_objects.module_name(path, target) in top_modules(broken, self.scene.inventory, finder)
+        )
+
+    @property
+    def missing_names(self) -> Mapping[str, Distribution]:
+        return {
+            path.rpartition("/")[2]: item.dist
+            for item in reversed(self.hollows)
+            for path in item.missing
+            if elf_objects.is_object_name(path)
+        }
+
+    def lacking(self) -> Iterator[tuple[Need, Answer, tuple[str, ...]]]:
+        """Symbols are read only where there is a reason for doubt: a provider whose bytes are another's, or one
+        that its consumer's distribution does not require in this version.
+        """
+        scene = self.scene
+        doubtful = {item.path for _, item in self.overwritten}
+        doubtful |= {path for paths in self.altered.values() for path in paths}
+        unmet = diagnosis.unmet_requirements(scene.inventory, frozenset())
+        misfits = {(item.distribution, requirement_key(item.wants)) for item in unmet}
+        asked = set()
+        for need, answer in self.survey.answers.items():
+            provider, owner = answer.provider, scene.objects.owner.get(need.consumer)
+            if provider is None or owner is None or (need.consumer, provider) in asked:
+                continue
+            other = scene.objects.owner.get(provider)
+            if provider in doubtful or (other is not None and (owner.name, other.key) in misfits):
+                loading = self.survey.loadings[need.root]
+                asked.add((need.consumer, provider))
+                if loading.loadable and scene.surveyor is not None and scene.loader is not None:
+                    found = symbols.lacking(
+                        loading,
+                        need.consumer,
+                        provider,
+                        scene.disk,
+                        main=scene.surveyor.main,
+                        libc=scene.loader.libc,
+                    )
+                    if found:
+                        yield (
+                            need,
+                            answer,
+                            tuple(
+                                (getattr(item, "version", "") and f"{item[0]} {item[1]}") or item[0]
+                                for item in found
+                            ),
+                        )
+
+    def _lacks(self, need: Need, provider: TargetPath) -> tuple[str, ...]:
+        scene = self.scene
+        if scene.surveyor is None or scene.loader is None:
+            return ()
+        found = symbols.lacking(
+            self.survey.loadings[need.root],
+            need.consumer,
+            provider,
+            scene.disk,
+            main=scene.surveyor.main,
+            libc=scene.loader.libc,
+        )
+        return tuple(map(libraries.spelled, found))
+
+    def bare(self) -> Survey:
+        """The survey without LD_LIBRARY_PATH."""
+        config = self.scene.loader
+        if config is None or not config.library_path:
+            return self.survey
+        touched = {
+            root
+            for root, loading in self.survey.loadings.items()
+            if any(b.how is not None and b.how.rule.value == "LD_LIBRARY_PATH" for b in loading.bindings)
+        }
+        return self._surveyor(replace(config, library_path="")).survey(touched)
+
+    def _surveyor(self, config: LoaderConfig) -> Surveyor:
+        scene = self.scene
+        return Surveyor(scene.disk, scene.objects, scene.inventory, config, known_loads.read())
+
+    def reaches(self) -> Iterator[Reach]:
+        """Only who lists something outside its own folder can reach beyond."""
+        inventory = self.scene.inventory
+        for dist in inventory.distributions:
+            home = f"{dist.location}/"
+            if any(not path.startswith(home) for path in dist.files or ()):
+                yield from removal.plan([dist.key], inventory, self.scene.disk).reaches

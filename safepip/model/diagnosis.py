@@ -1,0 +1,102 @@
+"""What is broken in an environment now, by named checks, and the commands that mend it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+from typing import NamedTuple
+
+from safepip.model.environment import Distribution, Target, Unjudged
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.survey import Standing
+
+
+class Check(Enum):
+    MISSING_LIBRARY = "missing-library"
+    MISSING_SYMBOL = "missing-symbol"
+    MISSING_MODULE = "missing-module"
+    UNMET_REQUIREMENT = "unmet-requirement"
+    HOLLOW = "hollow"
+    MISSING_FILE = "missing-file"
+    OVERWRITTEN = "overwritten"
+    ALTERED_FILE = "altered-file"
+    MIXED_FAMILY = "mixed-family"
+    DUPLICATE_METADATA = "duplicate-metadata"
+    NO_RECORD = "no-record"
+    LEFTOVERS = "leftovers"
+    REACH_BEYOND = "reach-beyond"
+    ENV_RELIANT = "env-reliant"
+    LIB64_SPLIT = "lib64-split"
+
+
+class Level(IntEnum):
+    NOTE = 0
+    WARN = 1  # works, or may
+    ERROR = 2  # broken now
+
+
+@dataclass(frozen=True, slots=True)
+class Ailment:
+    check: Check
+    level: Level
+    distribution: str  # whom it ails
+    message: str
+    path: TargetPath | None = None
+    soname: str = ""
+    how: Standing | None = None
+    chain: tuple[str, ...] = ()
+    paths: tuple[TargetPath, ...] = ()
+    mended_by: tuple[DistKey, ...] = ()  # installing these anew brings back what is missing
+    wants: str = ""  # the requirement that is not met, as it would be installed
+
+
+class Hollow(NamedTuple):
+    """Metadata whose files are gone, all or some."""
+
+    dist: Distribution
+    missing: tuple[TargetPath, ...]
+    of: int
+
+    @property
+    def whole(self) -> bool:
+        return len(self.missing) == self.of
+
+
+class Overwritten(NamedTuple):
+    path: TargetPath
+    owners: tuple[str, ...]
+    bytes_of: str  # "" where nobody's
+
+
+class Stash(NamedTuple):
+    """One of pip's `~name` folders, and what it was before pip moved it aside."""
+
+    path: TargetPath
+    original: TargetPath
+    distribution: str
+    in_the_way: bool  # something lies at `original` again
+
+
+@dataclass(frozen=True, slots=True)
+class Cure:
+    """One step of a repair plan."""
+
+    title: str
+    command: tuple[str, ...]
+    cures: tuple[Ailment, ...]
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    target: Target
+    ailments: tuple[Ailment, ...]  # worst first
+    hollow: tuple[Hollow, ...] = ()
+    overwritten: tuple[Overwritten, ...] = ()
+    cures: tuple[Cure, ...] = ()
+    incurable: tuple[Ailment, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+
+    @property
+    def broken(self) -> bool:
+        return any(item.level is Level.ERROR for item in self.ailments)

@@ -1,0 +1,279 @@
+"""`safepip doctor` on environments that are really broken, and the commands that really mend them."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.sandbox import TAG, Environment, Run, library, module
+from support.wheels import make_wheel
+
+BROKEN = 10
+
+
+def diagnosis(environment: Environment, *arguments: str) -> dict[str, Any]:
+    return environment.safepip("doctor", "--json", *arguments).report
+
+
+def found(report: dict[str, Any], *severities: str) -> list[tuple[str, str | None, str | None]]:
+    return [
+        (item["check"], item["distribution"], item["soname"])
+        for item in report["broken"]
+        if item["severity"] in (severities or ("error", "warn"))
+    ]
+
+
+def commands(report: dict[str, Any]) -> list[list[str]]:
+    return [command[3:] for remedy in report["remedies"] for command in remedy["commands"]]
+
+
+def fix(environment: Environment, wheels: Path | None = None) -> Run:
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)} if wheels else {}
+    return environment.safepip("doctor", "--fix", "-y", "--json", env=index)
+
+
+def remove_by_pip(environment: Environment, *names: str) -> None:
+    subprocess.run(
+        [environment.python, "-m", "pip", "uninstall", "-y", *names], check=True, capture_output=True
+    )
+
+
+@pytest.fixture
+def wheels(tmp_path: Path) -> Path:
+    folder = tmp_path / "wheels"
+    folder.mkdir()
+    return folder
+
+
+def test_a_healthy_environment_is_said_to_be_healthy(environment: Environment) -> None:
+    environment.add("leaf", {"leaf.py": "x = 1\n"})
+    answer = environment.safepip("doctor", "--json")
+    assert (answer.code, answer.report["broken"], answer.report["remedies"]) == (0, [], [])
+
+
+def test_after_the_accident_the_hollow_distribution_is_installed_anew_in_its_own_version(
+    story: Environment, wheels: Path
+) -> None:
+    make_wheel(
+        wheels,
+        "cudnn-cu12",
+        {"cudnn/lib/libcudnn.so.9": library("libcudnn.so.9") + b"twelve"},
+        version="9.10",
+    )
+    remove_by_pip(story, "cudnn-cu13")
+    answer = story.safepip("doctor", "--json")
+    report = answer.report
+    assert answer.code == BROKEN
+    assert found(report) == [
+        ("hollow", "cudnn-cu12", None),
+        ("missing-library", "torch", "libcudnn.so.9"),
+        ("unmet-requirement", "torch", None),
+    ]
+    assert report["hollow"][0] | {"paths": []} == {
+        "name": "cudnn-cu12",
+        "version": "9.10",
+        "missing": 1,
+        "of": 1,
+        "paths": [],
+    }
+    assert commands(report) == [["install", "--no-deps", "--force-reinstall", "cudnn-cu12==9.10"]]
+    mended = fix(story, wheels)
+    assert (mended.code, found(mended.report)) == (0, [])
+    assert (story.site / "cudnn/lib/libcudnn.so.9").read_bytes().endswith(b"twelve")
+
+
+def test_what_safepip_itself_removed_is_put_back_from_what_it_kept(story: Environment) -> None:
+    story.safepip("uninstall", "-y", "--force", "cudnn-cu13")
+    assert commands(diagnosis(story))[0] == ["undo", "1"]
+    assert found(fix(story).report, "error") == []
+
+
+def test_an_intruder_that_nobody_needs_is_removed_safely(story: Environment, wheels: Path) -> None:
+    make_wheel(
+        wheels,
+        "cudnn-cu12",
+        {"cudnn/lib/libcudnn.so.9": library("libcudnn.so.9") + b"twelve"},
+        version="9.10",
+    )
+    report = diagnosis(story)
+    path = str(story.site / "cudnn/lib/libcudnn.so.9")
+    assert found(report) == [("overwritten", "cudnn-cu12", None)]
+    assert report["overwritten"] == [
+        {"path": path, "owners": ["cudnn-cu12", "cudnn-cu13"], "bytes_of": "cudnn-cu13"}
+    ]
+    assert commands(report) == [["uninstall", "--safe", "-y", "cudnn-cu13"]]
+    mended = fix(story, wheels)
+    assert (mended.code, found(mended.report)) == (0, [])
+    assert Path(path).read_bytes().endswith(b"twelve")
+
+
+def test_a_requirement_that_is_not_installed_and_the_import_that_fails_by_it(
+    environment: Environment, wheels: Path
+) -> None:
+    make_wheel(wheels, "lib", {"lib/__init__.py": ""}, version="1.5")
+    environment.add("app", {"app/__init__.py": "import lib\n"}, requires=["lib>=1.2"])
+    environment.add("other", {"other.py": ""}, requires=["lib<2"])
+    report = diagnosis(environment)
+    assert sorted(found(report)) == [
+        ("missing-module", "app", None),
+        ("unmet-requirement", "app", None),
+        ("unmet-requirement", "other", None),
+    ]
+    assert commands(report) == [["install", "lib>=1.2,<2"]]
+    assert found(fix(environment, wheels).report) == []
+
+
+def test_a_module_that_somebody_deleted(environment: Environment, wheels: Path) -> None:
+    files = {"app/__init__.py": "from app import core\n", "app/core.py": "", "app/data.txt": "x"}
+    make_wheel(wheels, "app", files)
+    environment.add("app", files)
+    (environment.site / "app/core.py").unlink()
+    report = diagnosis(environment)
+    assert found(report) == [("missing-file", "app", None), ("missing-module", "app", None)]
+    assert commands(report) == [["install", "--no-deps", "--force-reinstall", "app==1.0"]]
+    assert found(fix(environment, wheels).report) == []
+
+
+def test_a_module_that_somebody_edited(environment: Environment, wheels: Path) -> None:
+    make_wheel(wheels, "app", {"app.py": "x = 1\n"})
+    environment.add("app", {"app.py": "x = 1\n"})
+    (environment.site / "app.py").write_text("x = 2\n")
+    report = diagnosis(environment)
+    assert found(report) == [("altered-file", "app", None)]
+    assert found(fix(environment, wheels).report) == []
+
+
+def test_a_distribution_without_record(environment: Environment, wheels: Path) -> None:
+    make_wheel(wheels, "bare", {"bare.py": ""})
+    (environment.add("bare", {"bare.py": ""}) / "RECORD").unlink()
+    report = diagnosis(environment)
+    assert found(report) == [("no-record", "bare", None)]
+    assert commands(report) == [["install", "--no-deps", "--ignore-installed", "bare==1.0"]]
+    assert found(fix(environment, wheels).report) == []
+
+
+def test_what_pip_moved_aside_and_never_put_back(environment: Environment) -> None:
+    """pip killed after it had moved a package and its metadata to `~`-names."""
+    info = environment.add("numpy", {"numpy/__init__.py": "x = 1\n", "numpy/core/a.py": ""})
+    before = environment.tree()
+    os.rename(environment.site / "numpy", environment.site / "~umpy")
+    os.rename(info, environment.site / f"~{info.name[1:]}")
+    report = diagnosis(environment)
+    assert found(report) == [("leftovers", "numpy", None)]
+    assert commands(report) == [["doctor", "--fix", "--only", "leftovers"]]
+    mended = fix(environment)
+    assert (mended.code, found(mended.report)) == (0, [])
+    assert environment.tree() == before
+
+
+def test_what_pip_left_of_a_removal_that_it_had_done_is_let_go(environment: Environment) -> None:
+    info = environment.add("numpy", {"numpy/__init__.py": "x = 1\n"})
+    before = environment.tree()
+    shutil.copytree(environment.site / "numpy", environment.site / "~umpy")
+    shutil.copytree(info, environment.site / f"~{info.name[1:]}")
+    assert found(diagnosis(environment)) == [("leftovers", "numpy", None)]
+    fix(environment)
+    assert environment.tree() == before
+
+
+def test_a_stash_that_a_link_stands_before_is_not_followed(environment: Environment, tmp_path: Path) -> None:
+    info = environment.add("numpy", {"numpy/__init__.py": "x = 1\n"})
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    shutil.rmtree(environment.site / "numpy")
+    os.symlink(outside, environment.site / "~umpy")
+    os.rename(info, environment.site / f"~{info.name[1:]}")
+    fix(environment)
+    assert (list(outside.iterdir()), (environment.site / "~umpy").is_symlink()) == ([], True)
+
+
+def test_metadata_of_two_versions(environment: Environment) -> None:
+    environment.add("app", {"app.py": ""}, version="1.0")
+    environment.add("app", {"app.py": ""}, version="2.0")
+    assert ("duplicate-metadata", "app", None) in found(diagnosis(environment))
+
+
+def test_a_row_that_reaches_for_what_belongs_to_the_environment(environment: Environment) -> None:
+    info = environment.add("odd", {"odd.py": ""})
+    with (info / "RECORD").open("a") as record:
+        record.write("../../../pyvenv.cfg,,\n")
+    report = diagnosis(environment, "--only", "reach-beyond")
+    assert found(report) == [("reach-beyond", "odd", None)]
+
+
+def test_a_library_that_only_a_variable_finds(environment: Environment, tmp_path: Path) -> None:
+    (tmp_path / "libfar.so.1").write_bytes(library("libfar.so.1"))
+    environment.add("app", {f"app.{TAG}.so": module("libfar.so.1")})
+    with_variable = environment.safepip("doctor", "--json", env={"LD_LIBRARY_PATH": str(tmp_path)}).report
+    assert found(with_variable) == [("env-reliant", "app", "libfar.so.1")]
+    assert ("missing-library", "app", "libfar.so.1") in found(diagnosis(environment))
+
+
+def test_a_lib64_that_is_no_link(environment: Environment) -> None:
+    lib64 = environment.prefix / "lib64"
+    if lib64.is_symlink():
+        lib64.unlink()
+    (lib64 / environment.site.parent.name / "site-packages").mkdir(parents=True)
+    assert found(diagnosis(environment)) == [("lib64-split", None, None)]
+
+
+def test_a_part_that_is_opened_later_only_is_a_note(environment: Environment) -> None:
+    """numba's tbbpool: nothing imports it, and the environment works without its library."""
+    environment.add("numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb.so.12")})
+    answer = environment.safepip("doctor", "--json")
+    assert (answer.code, found(answer.report, "note")) == (0, [("missing-library", "numba", "libtbb.so.12")])
+
+
+def test_checks_are_chosen_by_name(story: Environment) -> None:
+    assert found(diagnosis(story, "--only", "hollow")) == []
+    assert found(diagnosis(story, "--skip", "overwritten", "--skip", "mixed-family")) == []
+    listed = story.safepip("doctor", "--list").out
+    assert "missing-library" in listed
+    assert max(map(len, listed.splitlines())) <= 80
+
+
+def test_a_local_version_label_is_kept(environment: Environment) -> None:
+    environment.add("torch", {"torch/__init__.py": "", "torch/a.py": ""}, version="2.9.1+cu128")
+    (environment.site / "torch/a.py").unlink()
+    report = diagnosis(environment)
+    assert commands(report) == [["install", "--no-deps", "--force-reinstall", "torch==2.9.1+cu128"]]
+    assert "+cu128" in report["remedies"][0]["note"]
+
+
+def test_nothing_is_touched_without_fix_and_nobody_is_asked_without_a_terminal(story: Environment) -> None:
+    before = story.tree()
+    story.safepip("doctor")
+    unasked = story.safepip("doctor", "--fix")
+    assert unasked.code == 2
+    assert "Give -y" in unasked.err
+    assert story.tree() == before
+
+
+def test_a_step_that_fails_ends_the_plan_and_is_named(environment: Environment, wheels: Path) -> None:
+    environment.add("app", {"app.py": "", "more.py": ""})
+    (environment.site / "more.py").unlink()
+    answer = fix(environment, wheels)
+    assert answer.code == BROKEN
+    assert (answer.report["done"], answer.report["failed"]) == ([], "Install app 1.0 anew")
+
+
+def test_a_report_fits_80_columns(story: Environment) -> None:
+    remove_by_pip(story, "cudnn-cu13")
+    out = story.safepip("doctor").out
+    lines = [line for line in out.splitlines() if "safepip --python" not in line]
+    assert max(map(len, lines)) <= 80
+    assert out.splitlines()[0].startswith("safepip: 3 things broken in")
+
+
+def test_every_check_and_every_kind_is_explained(environment: Environment) -> None:
+    overview = environment.safepip("explain").out
+    assert max(map(len, overview.splitlines())) <= 80
+    assert "library-lost" in overview
+    said = environment.safepip("explain", "hollow").out
+    assert "What to do" in said
+    assert environment.safepip("explain", "nonsense").code == 2
