@@ -9,9 +9,14 @@ import sys
 def main() -> int:
     """Entry point of the console script."""
     from safepip.commands import pass_through
+    from safepip.model import variables
 
     pass_through.go(sys.argv[1:], os.environ, sys.argv[0])
 
+    if variables.COMPLETES in os.environ:
+        from safepip import standing
+
+        return standing.complete()
     from safepip.cli import run
 
     return run(sys.argv[1:])

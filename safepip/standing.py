@@ -25,6 +25,18 @@ A start-up hook in its site-packages looks at the command line of each Python an
 
 Not reached: python -S, `import pip` inside a program, uv, conda and other installers.
 """,
+    "init": """\
+Usage: safepip init bash|zsh|fish
+
+Prints shell code by which pip, pip3 and `python -m pip` mean safepip in that shell, with pip's completion and
+safepip's. To have it in every shell of yours:
+
+  bash   echo 'eval "$(safepip init bash)"' >> ~/.bashrc
+  zsh    echo 'eval "$(safepip init zsh)"' >> ~/.zshrc
+  fish   echo 'safepip init fish | source' >> ~/.config/fish/config.fish
+
+Not reached: scripts, cron, ssh, `sudo pip`, `xargs pip`, a pip called by its path. `safepip guard on` reaches those.
+""",
 }
 
 
@@ -34,9 +46,24 @@ def answer(request: Ask) -> int:
     if "-h" in words or "--help" in words:
         sys.stdout.write(_HELP[request.command])
         return 0
+    if request.command == "init":
+        return _init(words)
     as_json = _take(words, "--json") or os.environ.get("SAFEPIP_JSON") == "1"
     python = _value(words, "--python") or request.python
     return _guard(words, python, as_json=as_json)
+
+
+def complete() -> int:
+    """Answer the completion of a shell that `init` has taught: pip's words, and safepip's."""
+    from safepip.commands import completing
+    from safepip.model.report import FindingKind
+    from safepip.render import completion
+
+    asked = completion.asked(os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", ""))
+    own = completion.own_words(asked, [kind.value for kind in FindingKind])
+    pips = completing.pips_words(os.environ, sys.argv[0]) if completion.is_pips(asked) else []
+    sys.stdout.write("".join(f"{word}\n" for word in dict.fromkeys([*own, *pips])))
+    return 0
 
 
 def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
@@ -53,6 +80,23 @@ def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
     sys.stdout.flush()
     whole = done.state is GuardState.ON and all(entry.guarded for entry in done.entries)
     return 0 if whole or words[0] == "off" else UNGUARDED
+
+
+def _init(words: Sequence[str]) -> int:
+    from safepip.render import completion
+
+    if len(words) != 1 or words[0] not in completion.SHELLS:
+        shells = ", ".join(completion.SHELLS)
+        raise UsageError("wrong-arguments", f"init wants one of: {shells}", "See `safepip init --help`.")
+    beside = os.path.join(os.path.dirname(sys.executable), "safepip")
+    called = os.path.abspath(sys.argv[0])
+    program = called if os.path.basename(called) == "safepip" and os.access(called, os.X_OK) else beside
+    if not os.access(program, os.X_OK):
+        raise UsageError(
+            "no-program", f"there is no safepip program beside {sys.executable}", "Install safepip."
+        )
+    sys.stdout.write(completion.shell_code(words[0], program))
+    return 0
 
 
 def _take(words: list[str], flag: str) -> bool:

@@ -38,7 +38,7 @@ def act() -> None:
 
 
 def _command_line() -> list[str]:
-    words = getattr(sys, "orig_argv", None)  # since Python 3.10
+    words: list[str] | None = getattr(sys, "orig_argv", None)  # since Python 3.10
     if words is not None:
         return words
     with open("/proc/self/cmdline", "rb") as file:

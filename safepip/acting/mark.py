@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import os
 
+from safepip.model import variables
+
 TYPE_CHECKING = False  # known to type checkers; `typing` itself costs more than a pass-through may
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NAME = "SAFEPIP_RUNS_PIP"
-
 
 def marked(environ: Mapping[str, str]) -> dict[str, str]:
-    return {**environ, NAME: str(os.getpid())}
+    kept = {name: value for name, value in environ.items() if name != variables.STANDS_FOR}
+    return {**kept, variables.RUNS_PIP: str(os.getpid())}

@@ -7,8 +7,9 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from safepip.acting import intercept, mark
+from safepip.acting import intercept
 from safepip.errors import SafepipError
+from safepip.model import variables
 from safepip.model.environment import Target
 from safepip.model.guard import Entry, Guard, GuardState
 from safepip.model.paths import TargetPath
@@ -92,7 +93,7 @@ def _entries(target: Target) -> Iterator[tuple[str, ...]]:
 
 
 def _tried(command: tuple[str, ...]) -> Entry:
-    environ = {key: value for key, value in os.environ.items() if key != mark.NAME}
+    environ = {key: value for key, value in os.environ.items() if key != variables.RUNS_PIP}
     try:
         done = subprocess.run(
             [*command, *PROBE],

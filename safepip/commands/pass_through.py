@@ -10,6 +10,7 @@ import os
 import sys
 
 from safepip.acting import mark
+from safepip.model import variables
 from safepip.options import FLAGS, VALUES
 from safepip.reading import calling
 
@@ -42,11 +43,13 @@ class Plain:
 
 def go(arguments: Sequence[str], environ: Mapping[str, str], argv0: str) -> None:
     """Become pip where `arguments` are plainly pip's; return where they are not, or where that fails."""
+    if variables.COMPLETES in environ:
+        return
     plain = Plain([], None, version=False) if COMPLETING in environ else _read(arguments)
     words = None if plain is None else start(plain.python, environ, argv0)
     if plain is None or words is None:
         return
-    if plain.version:
+    if plain.version and variables.STANDS_FOR not in environ:
         from safepip import __version__
 
         sys.stderr.write(f"safepip {__version__}\n")
@@ -63,6 +66,9 @@ def start(python: str | None, environ: Mapping[str, str], argv0: str) -> list[st
         return _pip_of(python)
     if calling.as_module():
         return [sys.executable, *_MODULE]
+    meant = calling.python_on_path(environ)
+    if meant:
+        return [meant, *_MODULE]
     own = calling.own_python(argv0, environ)
     pip = f"{os.path.dirname(own)}/pip" if own else calling.pip_on_path(environ)
     return [pip] if pip and os.access(pip, os.X_OK) else None
@@ -121,6 +127,8 @@ def _pip_of(python: str) -> list[str] | None:
 
 
 def _environment(plain: Plain, environ: Mapping[str, str]) -> Mapping[str, str]:
+    if variables.STANDS_FOR in environ:
+        environ = {name: value for name, value in environ.items() if name != variables.STANDS_FOR}
     if plain.python is not None:  # PIP_PYTHON shall not start another: pip's cli/main_parser.py
         environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}
     # A word that the hook of `guard on` takes for the command, and that is another command's argument.

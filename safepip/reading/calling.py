@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from safepip.model import variables
+
 TYPE_CHECKING = False  # known to type checkers; `typing` itself would cost more than this module
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,13 +28,24 @@ def on_path(name: str, environ: Mapping[str, str]) -> str | None:
 
 def pip_on_path(environ: Mapping[str, str]) -> str | None:
     """The first `pip` that is not safepip itself under that name: calling that one would never end."""
-    return next((path for path in _all_on_path("pip", environ) if not _calls_safepip(path)), None)
+    name = environ.get(variables.STANDS_FOR, "pip")
+    return next((path for path in _all_on_path(name, environ) if not _calls_safepip(path)), None)
+
+
+def python_on_path(environ: Mapping[str, str]) -> str | None:
+    """That of `python -m pip`, where safepip stands for that."""
+    name = environ.get(variables.STANDS_FOR, "")
+    return on_path(name, environ) if name.startswith("python") else None
 
 
 def own_python(argv0: str, environ: Mapping[str, str]) -> str | None:
     """The python beside a safepip that the PATH alone would not have found."""
     called = os.path.abspath(argv0)
-    if "/" not in argv0 or on_path(os.path.basename(argv0), environ) == called:
+    if (
+        variables.STANDS_FOR in environ
+        or "/" not in argv0
+        or on_path(os.path.basename(argv0), environ) == called
+    ):
         return None
     beside = os.path.dirname(called)
     if os.path.realpath(beside) != os.path.realpath(f"{sys.prefix}/bin"):

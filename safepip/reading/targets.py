@@ -27,9 +27,12 @@ def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, runnin
     own = calling.own_python(argv0, environ)
     if own:
         return Chosen(TargetPath(own), f"the environment of {argv0}")
+    meant = calling.python_on_path(environ)
+    if meant:
+        return Chosen(TargetPath(meant), f"the first {os.path.basename(meant)} on the PATH")
     pip = calling.pip_on_path(environ)
     if pip:
-        why = f"the environment of {pip}, the first pip on the PATH"
+        why = f"the environment of {pip}, the first {os.path.basename(pip)} on the PATH"
         return Chosen(_python_of(pip, environ), why, TargetPath(pip))
     python3 = calling.on_path("python3", environ)
     if python3:

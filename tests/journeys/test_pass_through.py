@@ -283,6 +283,8 @@ def test_nothing_of_the_judge_is_loaded_on_the_way(place: Place) -> None:
         "safepip.acting.mark",
         "safepip.commands",
         "safepip.commands.pass_through",
+        "safepip.model",
+        "safepip.model.variables",
         "safepip.options",
         "safepip.reading",
         "safepip.reading.calling",
