@@ -45,7 +45,7 @@ def drop(target: Target) -> Ledger:
     """Let go of everything that is kept; what it was is answered."""
     gone = history(target)
     for home in receipts.homes(target):
-        if receipts.numbers(home):
+        if receipts.numbers(home) or receipts.journal(home) is not None:
             with held(home):
                 for number in receipts.numbers(home):
                     vault.drop(home, number)
