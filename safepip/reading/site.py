@@ -91,7 +91,7 @@ def _of_pkg_resources(folder: Folder, names: list[str], target: Target) -> list[
 
 def _is_seen(path: str, *, is_new: bool) -> bool:
     if not os.path.isdir(path):
-        return not is_new or path.endswith(".egg-info")
+        return not is_new or not path.endswith(".dist-info")
     try:
         return bool(os.listdir(path))
     except OSError:
