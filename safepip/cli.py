@@ -36,11 +36,22 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(
             SafepipError("interrupted", "interrupted while judging; nothing was touched"), as_json=as_json
         )
-    except BrokenPipeError:
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # whoever read us has gone: no traceback at the exit
+    except BrokenPipeError:  # whoever read us has gone: no traceback at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return SafepipError.exit_code
+    except Exception as error:  # noqa: BLE001  a guard that fails must fail closed, with its own exit code
+        return _fail(_internal(error), as_json=as_json)
+
+
+def _internal(error: Exception) -> SafepipError:
+    import traceback
+
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{os.path.basename(place.filename)}:{place.lineno}"
+    message = f"a mistake of safepip's own: {type(error).__name__}: {error} ({where})"
+    return SafepipError(
+        "internal-error", message, "Please report it; pip itself is still there: python -m pip."
+    )
 
 
 def _answer(arguments: Sequence[str]) -> int:

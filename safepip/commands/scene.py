@@ -7,10 +7,12 @@ from functools import cached_property
 
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Inventory, Target
+from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Objects
 from safepip.reading import known_loads, ldconfig, site
 from safepip.reading.disk import Disk
+from safepip.reading.modules import Modules
 from safepip.reasoning import objects
 from safepip.reasoning.survey import Surveyor
 from safepip.world import World
@@ -43,7 +45,16 @@ class Scene:
         """Answers of the world as it is."""
         if self.loader is None:
             return None
-        return Surveyor(self.disk, self.objects, self.inventory, self.loader, known_loads.read())
+        return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.known_loads)
+
+    @cached_property
+    def modules(self) -> Modules:
+        """The Python sources, and what earlier runs have found in them."""
+        return Modules(self.inventory, self.environ)
+
+    @cached_property
+    def known_loads(self) -> tuple[KnownLoad, ...]:
+        return known_loads.read()
 
     def surveyor_of(self, world: World, gone: frozenset[TargetPath]) -> Surveyor | None:
         """Answers of `world`, which is this one without `gone`; what that does not touch is not asked anew."""

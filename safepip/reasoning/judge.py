@@ -7,7 +7,7 @@ from dataclasses import replace
 from safepip.model.report import Finding, Policy, Severity, Shared, Verdict
 from safepip.reasoning import findings, remedy
 from safepip.reasoning import shares as co_owned
-from safepip.reasoning.findings import Evidence
+from safepip.reasoning.evidence import Evidence
 
 
 def judge(evidence: Evidence, policy: Policy) -> Verdict:

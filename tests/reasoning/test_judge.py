@@ -12,7 +12,8 @@ from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.report import Decision, FindingKind, Policy, Severity, Verdict
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing
-from safepip.reasoning.findings import DEFAULT_SEVERITY, Evidence
+from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.finding import DEFAULT_SEVERITY
 from safepip.reasoning.judge import judge
 from safepip.reasoning.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement

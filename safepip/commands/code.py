@@ -1,0 +1,44 @@
+"""What the code of those who stay imports of what goes, and how much each lost requirement weighs by it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from safepip.commands.scene import Scene
+from safepip.reading.modules import pth_folders
+from safepip.reasoning import grading, imports, shares
+from safepip.reasoning.evidence import Evidence
+
+
+def look(evidence: Evidence, scene: Scene) -> Evidence:
+    """Sources are read only as far as they name what goes; what was found out is kept for later runs."""
+    if not evidence.removal.leaving:
+        return evidence
+    modules = scene.modules
+    found = imports.examine(
+        evidence.removal,
+        scene.inventory,
+        (scene.disk, evidence.after),
+        imports.Code(modules.naming, modules.read, modules.compiled_naming),
+        pth_folders(evidence.removal.files),
+    )
+    grades = {
+        (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)
+        for loss in evidence.requirements.requirements
+    }
+    side = _side_imports(evidence, scene)
+    modules.keep()
+    return replace(evidence, imports=found.losses, grades=grades, side_imports=side)
+
+
+def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:
+    """The top-level tests, docs and examples folders that lose a co-owned file and that other code imports."""
+    names = shares.side_folders(evidence.removal.shared, scene.inventory)
+    return frozenset(
+        name
+        for name in names
+        for dist in scene.inventory.distributions
+        if dist not in evidence.removal.leaving
+        for path in scene.modules.naming(dist, [name]).get(name, ())
+        if not path.startswith(f"{dist.location}/{name}/")
+    )

@@ -1,0 +1,118 @@
+"""What those who stay need of the libraries that go: both worlds surveyed, as far as the removal touches them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from safepip.commands.scene import Scene
+from safepip.model.change import Removal
+from safepip.model.elf import Flaw, Symbol, Symbols, VersionNeed
+from safepip.model.environment import Distribution, Unjudged
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Objects, Survey
+from safepip.reading import search
+from safepip.reasoning import losses, objects, symbols
+from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.losses import Grouped, Loss, Worlds
+from safepip.reasoning.survey import Surveyor
+from safepip.world import World
+
+NOTHING = Survey({}, {})
+
+
+def look(evidence: Evidence, scene: Scene) -> tuple[Evidence, Survey]:
+    """Library needs are looked at only where the removal takes a name that the loader could look for."""
+    scripts = scene.target.scripts
+    names = objects.taken_names(evidence.removal.files, scripts, scene.disk)
+    if not names:
+        return evidence, NOTHING
+    everybody = scene.objects.owned_by(_surviving_owners(evidence))
+    evidence = replace(
+        evidence,
+        objects=everybody,
+        unreadable_going=tuple(objects.unreadable(evidence.removal.files, scripts, scene.disk)),
+        unreadable_consumers=_possible_consumers(everybody, evidence.removal, names),
+    )
+    return _surveyed(evidence, scene, names)
+
+
+def look_again(evidence: Evidence, before: Survey, scene: Scene, disk: World) -> tuple[Grouped, ...]:
+    """The needs of the same roots, answered by the world as it is after the act."""
+    roots = frozenset(need.root for need in before.answers)
+    surveyor = scene.surveyor_of(disk, evidence.removal.gone) if roots else None
+    if surveyor is None:
+        return ()
+    worlds = Worlds(before, surveyor.survey(roots), evidence.objects, scene.inventory)
+    return _compared(worlds, scene, surveyor, disk)
+
+
+def _surviving_owners(evidence: Evidence) -> dict[TargetPath, Distribution]:
+    leaving = evidence.removal.leaving
+    return {item.path: dist for item in evidence.shares for dist in item.owners if dist not in leaving}
+
+
+def _surveyed(evidence: Evidence, scene: Scene, names: frozenset[str]) -> tuple[Evidence, Survey]:
+    gone, leaving = evidence.removal.gone, evidence.removal.leaving
+    now, then = scene.surveyor, scene.surveyor_of(evidence.after, gone)
+    if now is None or then is None:
+        reason = "the interpreter is no ELF program that can be read, so its loader is not known"
+        unjudged = (*evidence.unjudged, Unjudged("shared libraries", reason))
+        return replace(evidence, unjudged=unjudged), NOTHING
+
+    def reach(sought: frozenset[str]) -> frozenset[TargetPath]:
+        touched = objects.reaching(sought, evidence.objects, scene.needing)
+        return frozenset(
+            path for path in touched if path not in gone and evidence.objects.owner[path] not in leaving
+        )
+
+    def surveys(roots: frozenset[TargetPath]) -> tuple[Survey, Survey]:
+        return now.survey(roots), then.survey(roots)
+
+    before, after = losses.widen(names, reach, surveys, evidence.objects)
+    worlds = Worlds(before, after, evidence.objects, scene.inventory)
+    found = _compared(worlds, scene, then, evidence.after)
+    return replace(evidence, libraries=found), before
+
+
+def _compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tuple[Grouped, ...]:
+    """What got worse; whoever gets another provider is asked which symbols it lacks then and not now."""
+
+    def lacking(loss: Loss) -> tuple[str, ...]:
+        was, now = loss.was.binding.provider if loss.was else None, loss.now.binding
+        if scene.loader is None or was is None or now.provider is None:
+            return ()
+        formerly = scene.disk.symbols(was)
+        lacks = symbols.lacking(
+            worlds.after.loadings[loss.need.root],
+            now.consumer,
+            now.provider,
+            after,
+            main=then.main,
+            libc=scene.loader.libc,
+            formerly=formerly if isinstance(formerly, Symbols) else None,
+        )
+        return tuple(dict.fromkeys(map(spelled, lacks)))
+
+    return losses.with_symbols(losses.compare(worlds), lacking)
+
+
+def spelled(item: VersionNeed | Symbol) -> str:
+    """As the loader's own message spells it."""
+    if isinstance(item, VersionNeed):
+        return f"version {item.version}"
+    return f"{item.name}, version {item.version}" if item.version else item.name
+
+
+def _possible_consumers(
+    everybody: Objects, planned: Removal, names: frozenset[str]
+) -> tuple[tuple[TargetPath, Flaw], ...]:
+    """Unreadable objects that stay and hold one of the names that go: they may need it."""
+    needles = [name.encode("utf-8", "surrogateescape") for name in names]
+    gone = planned.gone
+    return tuple(
+        (path, flaw)
+        for path, flaw in everybody.flaws.items()
+        if path not in gone
+        and everybody.owner[path] not in planned.leaving
+        and search.holds_any(path, needles)
+    )
