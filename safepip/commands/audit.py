@@ -16,7 +16,6 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy, Verdict
 from safepip.reading import metadata, shares
 from safepip.reading.links import Links
-from safepip.reading.modules import Modules
 from safepip.reasoning import audit as reasoning
 from safepip.reasoning import mixed
 from safepip.reasoning import objects as elf_objects
@@ -149,7 +148,7 @@ def _uninstall(keys: Sequence[DistKey], scene: Scene, *, safe: bool = False) -> 
 
 def _used_by(folders: Iterable[str], scene: Scene) -> frozenset[DistKey]:
     """The distributions that the sources below `folders` import, in functions too."""
-    finder, modules = Finder(scene.disk, scene.target), Modules(scene.inventory, scene.environ)
+    finder, modules = Finder(scene.disk, scene.target), scene.modules
     names: set[str] = set()
     for path in _sources(folders):
         source = modules.read(None, path, "", is_package=False, whole=True)

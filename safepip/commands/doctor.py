@@ -16,7 +16,8 @@ from safepip.model.elf import Elf
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, Policy
 from safepip.model.request import Safe
-from safepip.reading import known_loads, receipts
+from safepip.reading import receipts
+from safepip.reading.homes import homes_of
 from safepip.reasoning import audit as auditing
 from safepip.reasoning import diagnosis, holdings, repair
 from safepip.reasoning import objects as elf_objects
@@ -104,7 +105,9 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
         patient.import_losses, patient.scene.inventory
     ),
     Check.UNMET_REQUIREMENT: lambda patient: diagnosis.unmet_requirements(
-        patient.scene.inventory, patient.hollow_infos
+        patient.scene.inventory,
+        patient.hollow_infos,
+        {(loss.survivor.name, loss.lost.key) for loss in patient.import_losses},
     ),
     Check.OVERWRITTEN: _overwritten,
     Check.ALTERED_FILE: lambda patient: holdings.altered(patient.altered, patient.scene.inventory),
@@ -127,7 +130,7 @@ def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
             ", ".join(name for name, _ in held.receipt.leaving),
             frozenset(held.receipt.place(item) for item in held.receipt.items),
         )
-        for home in receipts.homes(scene.target)
+        for home in homes_of(scene.target)
         for held in receipts.held(home)
     ]
     wanted = {key for item in ailments for key in item.mended_by}
@@ -187,7 +190,7 @@ def _tried(cures: tuple[Cure, ...], patient: Patient) -> tuple[tuple[Cure, ...],
         scene.objects,
         elves={**scene.objects.elves, **{path: elf for path, elf in back.items() if elf is not None}},
     )
-    surveyor = Surveyor(world, objects, scene.inventory, scene.loader, known_loads.read())
+    surveyor = Surveyor(world, objects, scene.inventory, scene.loader, scene.known_loads)
     roots = {path for cure in cures for item in cure.cures if item.soname for path in item.paths}
     after = surveyor.survey(root for root in roots if root in scene.objects.owner)
     still = {

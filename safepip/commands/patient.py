@@ -9,15 +9,14 @@ from functools import cached_property
 from safepip.commands import libraries
 from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
-from safepip.model.diagnosis import Hollow, Level, Overwritten, Stash
+from safepip.model.diagnosis import Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Distribution, Install
 from safepip.model.imports import ImportLoss
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
-from safepip.reading import altered, known_loads, shares, stashes
-from safepip.reading.modules import Modules
+from safepip.reading import altered, shares, stashes
 from safepip.reasoning import diagnosis, holdings, imports, removal, symbols
 from safepip.reasoning import objects as elf_objects
 from safepip.reasoning.finder import Finder
@@ -87,9 +86,8 @@ class Patient:
         """What is missing or does not load, put to the judge of imports as if it had just been removed."""
         inventory = self.scene.inventory
         unmet = list(diagnosis.unmet_requirements(inventory, self.hollow_infos))
-        absent = [
-            item.wants for item in unmet if item.wants and not item.mended_by and item.level is Level.ERROR
-        ]
+        keys = dict.fromkeys(key for item in unmet if (key := requirement_key(item.wants)))
+        absent = [key for key in keys if inventory.find(key) is None]
         phantoms = [
             *self._absent(absent),
             *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
@@ -101,16 +99,16 @@ class Patient:
         before = Restored(self.scene.disk, dict.fromkeys(lost))
         gone = frozenset(path for dist in phantoms for path in dist.files or ())
         put = Removal(leaving=tuple(phantoms), files=tuple(sorted(gone)))
-        modules = Modules(inventory, self.scene.environ)
+        modules = self.scene.modules
         code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
         losses = imports.examine(put, inventory, (before, Changed(before, gone)), code).losses
         modules.keep()
         return losses
 
-    def _absent(self, wanted: Iterable[str]) -> Iterator[Distribution]:
+    def _absent(self, keys: Iterable[DistKey]) -> Iterator[Distribution]:
         """A requirement that is not installed is taken to give a module of its own name."""
         site = self.scene.target.sites[0]
-        for key in dict.fromkeys(key for written in wanted if (key := requirement_key(written))):
+        for key in keys:
             name = key.replace("-", "_")
             info = TargetPath(f"{site}/{name}")
             dist = Distribution(key, key, "", site, info, Install.DIST_INFO, ())
@@ -213,7 +211,7 @@ class Patient:
 
     def _surveyor(self, config: LoaderConfig) -> Surveyor:
         scene = self.scene
-        return Surveyor(scene.disk, scene.objects, scene.inventory, config, known_loads.read())
+        return Surveyor(scene.disk, scene.objects, scene.inventory, config, scene.known_loads)
 
     def reaches(self) -> Iterator[Reach]:
         """Only who lists something outside its own folder can reach beyond."""

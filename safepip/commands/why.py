@@ -15,6 +15,7 @@ from safepip.model.imports import Condition, Source
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
 from safepip.reading import metadata, receipts, shares
+from safepip.reading.homes import homes_of
 from safepip.reading.modules import Modules
 from safepip.reasoning import objects as elf_objects
 from safepip.reasoning import questions
@@ -197,7 +198,7 @@ class _Search(NamedTuple):
 
 def _importers(names: Iterable[str], owner: Distribution | None, scene: Scene) -> Iterator[Importer]:
     """One source of each other distribution that imports one of `names`, while it is imported or later."""
-    search = _Search(tuple(names), Modules(scene.inventory, scene.environ), scene)
+    search = _Search(tuple(names), scene.modules, scene)
     for dist in scene.inventory.distributions:
         if dist == owner:
             continue
@@ -261,7 +262,7 @@ def _bringers(missing: Collection[str], uses: Iterable[Use], scene: Scene) -> It
             yield Bringer(
                 f"{dist.name} {dist.version}", f"its RECORD lists {listed}, which is not there", command
             )
-    for home in receipts.homes(scene.target):
+    for home in homes_of(scene.target):
         for held in receipts.held(home):
             if any(item.path.rpartition("/")[2] in missing for item in held.receipt.items):
                 what = ", ".join(f"{name} {version}" for name, version in held.receipt.leaving)

@@ -105,8 +105,14 @@ def missing_modules(losses: Iterable[ImportLoss], inventory: Inventory) -> Itera
         )
 
 
-def unmet_requirements(inventory: Inventory, hollow: Collection[TargetPath]) -> Iterator[Ailment]:
-    """Requires-Dist lines that count for this interpreter and that nothing installed meets. `hollow` (by info) meet nothing."""
+def unmet_requirements(
+    inventory: Inventory, hollow: Collection[TargetPath], failing: Collection[tuple[str, DistKey]] = ()
+) -> Iterator[Ailment]:
+    """Requires-Dist lines that count for this interpreter and that nothing installed meets.
+
+    `hollow` (by info) meet nothing. `failing`: whose imports fail for want of which distribution; a declaration
+    by itself breaks nothing.
+    """
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.utils import canonicalize_name
     from packaging.version import InvalidVersion
@@ -134,9 +140,11 @@ def unmet_requirements(inventory: Inventory, hollow: Collection[TargetPath]) -> 
                 said = (
                     f"{user.name} requires {wanted.name}{wanted.specifier}, and {found.version} is installed"
                 )
+            is_hollow = found is not None and found.info in hollow
+            breaks = is_hollow or (user.name, DistKey(canonicalize_name(wanted.name))) in failing
             yield Ailment(
                 Check.UNMET_REQUIREMENT,
-                Level.WARN if found is not None and found.info not in hollow else Level.ERROR,
+                Level.ERROR if breaks else Level.WARN,
                 user.name,
                 said,
                 mended_by=(found.key,) if found is not None and found.info in hollow else (),

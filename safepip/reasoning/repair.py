@@ -110,7 +110,8 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
         cured = tuple(
             item
             for item in left
-            if item.check is Check.OVERWRITTEN and item.mended_by and set(item.mended_by) <= set(keys)
+            if item.distribution == name
+            or (item.check is Check.OVERWRITTEN and item.mended_by and set(item.mended_by) <= set(keys))
         )
         dist = next((dist for dist in inventory.distributions if dist.name == name), None)
         if cured and dist is not None:
