@@ -17,8 +17,9 @@ from safepip.model.request import Ask, History, PassThrough, ShowHelp, ShowVersi
 if TYPE_CHECKING:
     from types import FrameType
 
+    from safepip.commands.carrying_out import Outcome
     from safepip.commands.target import Found
-    from safepip.commands.uninstall import Assessment, Outcome
+    from safepip.commands.uninstall import Assessment
     from safepip.model.environment import Target
     from safepip.render.terminal import Style
 
@@ -115,16 +116,19 @@ def _history(request: History) -> int:
 
 
 def _uninstall(request: Uninstall) -> int:
-    from safepip.acting import pip
     from safepip.commands import target
 
     found = target.find(request.python, isolated=request.isolated)
+    if not request.requirement_files:
+        return _judge(request, found, again=True)
+    from safepip.acting import pip
+
     with pip.spool(request) as request_as_read:
         return _judge(request_as_read, found, again=True)
 
 
 def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
-    from safepip.commands import keeping, uninstall
+    from safepip.commands import uninstall
 
     _mend(found.target, look_only=request.dry_run)
     with _deadline(found.policy.timeout):
@@ -133,6 +137,8 @@ def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
     if code is not None:
         _report(assessment)
         return code
+    from safepip.commands import keeping
+
     try:
         return _carry_out(assessment)
     except keeping.OvertakenError as error:
@@ -144,6 +150,10 @@ def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
 
 def _mend(environment: Target, *, look_only: bool) -> None:
     """An earlier run that was cut off is ended, or where nothing may be touched named, before anything is judged."""
+    from safepip.reading import homes
+
+    if not any(os.path.isdir(f"{home}/.safepip") for home in homes.homes_of(environment)):
+        return
     from safepip.commands import keeping
 
     if look_only:
@@ -161,7 +171,7 @@ def _mend(environment: Target, *, look_only: bool) -> None:
 
 def _carry_out(assessment: Assessment) -> int:
     from safepip.acting import pip
-    from safepip.commands import uninstall
+    from safepip.commands import carrying_out
 
     request, target = assessment.request, assessment.found.target
     if not request.json:
@@ -169,7 +179,7 @@ def _carry_out(assessment: Assessment) -> int:
     if assessment.sparing is not None and not _may_go_on(assessment):
         return 0
     with _standard_output_kept(for_us=request.json):
-        outcome = uninstall.carry_out(
+        outcome = carrying_out.carry_out(
             assessment, lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
         )
     if request.json:
@@ -197,17 +207,21 @@ def _may_go_on(assessment: Assessment) -> bool:
 
 def _report(assessment: Assessment) -> None:
     """To standard error where pip's own output follows or would have; JSON and dry-runs to standard output."""
-    from safepip.render import changes, document, terminal
-
     request, verdict = assessment.request, assessment.verdict
     if request.json:
+        from safepip.render import document
+
         print(document.dump(verdict, files=request.files), flush=True)
         return
+    from safepip.render import terminal
+
     stream = sys.stdout if request.dry_run else sys.stderr
     style = _style(stream.fileno(), verbose=request.verbose > 0)
     if not (request.quiet and assessment.stops in {None, 0} and not verdict.warned):
         stream.write(terminal.show(verdict, style, assessment.found.reason))
         if assessment.sparing is not None:
+            from safepip.render import changes
+
             stream.write(changes.show_sparing(assessment.sparing, style, done=False))
         stream.flush()
 

@@ -13,6 +13,7 @@ from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Kept, Receipt
 from safepip.reading import receipts, standing
+from safepip.reading.homes import homes_of
 
 Act = Callable[[Sequence[int]], int]
 """Does the change; is given the descriptors that must outlive safepip, and gives an exit code."""
@@ -34,14 +35,14 @@ class OvertakenError(SafepipError):
 
 def unfinished(target: Target) -> tuple[Entry, ...]:
     """Changes that an earlier run could not end, or that another is at."""
-    entries = [receipts.journal(home) for home in receipts.homes(target) if not receipts.distrusted(home)]
+    entries = [receipts.journal(home) for home in homes_of(target) if not receipts.distrusted(home)]
     return tuple(entry for entry in entries if entry is not None)
 
 
 def mend(target: Target) -> tuple[str, ...]:
     """End what an earlier run could not, before anything is judged; a sentence about each."""
     notes = []
-    for home in receipts.homes(target):
+    for home in homes_of(target):
         if not receipts.distrusted(home) and receipts.journal(home) is not None:
             with held(home) as (_, note):
                 notes.append(note)

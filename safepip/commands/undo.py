@@ -12,6 +12,7 @@ from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Ledger, Receipt, Undone
 from safepip.reading import receipts, standing
+from safepip.reading.homes import homes_of
 
 REFUSED = 10
 
@@ -34,7 +35,7 @@ def undo(target: Target, number: int | None) -> Undone:
 
 def history(target: Target) -> Ledger:
     """Looks only: an unfinished change is named and not ended."""
-    homes = receipts.homes(target)
+    homes = homes_of(target)
     kept = [held for home in homes for held in receipts.held(home)]
     kept.sort(key=lambda held: held.receipt.time, reverse=True)
     under_way = [receipts.journal(home) for home in homes]
@@ -44,7 +45,7 @@ def history(target: Target) -> Ledger:
 def drop(target: Target) -> Ledger:
     """Let go of everything that is kept; what it was is answered."""
     gone = history(target)
-    for home in receipts.homes(target):
+    for home in homes_of(target):
         if receipts.numbers(home) or receipts.journal(home) is not None:
             with held(home):
                 for number in receipts.numbers(home):
@@ -54,7 +55,7 @@ def drop(target: Target) -> Ledger:
 
 def _home_with(target: Target, number: int | None) -> TargetPath:
     """The home that has the change, or the newest; a vault that cannot be believed ends the command."""
-    homes = receipts.homes(target)
+    homes = homes_of(target)
     found = [
         (receipts.load(home, there).time, home)
         for home in homes

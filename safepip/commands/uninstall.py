@@ -1,28 +1,26 @@
-"""`safepip uninstall`: simulate, judge, and hand over to pip what harms nobody."""
+"""`safepip uninstall`, up to the verdict: simulate and judge. What acts is in `carrying_out`."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from safepip.commands import keeping, safely
-from safepip.commands.examine import Case, examine, look_again
+from safepip.commands.examine import Case, examine
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.errors import RefusedByPipError
-from safepip.model.change import Removal
-from safepip.model.paths import TargetPath
-from safepip.model.receipt import Kept
-from safepip.model.report import Decision, Summary, Verdict
+from safepip.model.report import Decision, Verdict
 from safepip.model.request import Safe, Uninstall
-from safepip.model.sparing import Sparing
-from safepip.reading import interpreter
 from safepip.reading.requested import requested
-from safepip.reasoning import admission, remedy
+from safepip.reasoning import admission
 from safepip.reasoning.judge import judge
 
-REFUSED, WARNED, BROKE = 10, 11, 13
+if TYPE_CHECKING:
+    from safepip.model.sparing import Sparing
+
+REFUSED, WARNED = 10, 11
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +44,6 @@ class Assessment:
         return 0 if self.request.dry_run else None
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What really happened."""
-
-    exit_code: int
-    summary: Summary
-    kept: Kept
-    verdict: Verdict | None = None  # of the world as it is now, where something broke
-
-
 def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Assessment:
     """Look and judge; nothing is changed."""
     files = (*found.settings.requirement_files, *request.requirement_files)  # pip's order: settings first
@@ -65,51 +53,8 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         raise RefusedByPipError(refused.message, refused.exit_code)
     scene, sparing = Scene(found.target, environ), None
     if request.safe is not Safe.OFF:
+        from safepip.commands import safely
+
         sparing = safely.spare(wanted.keys, scene, request.safe)
     case = examine(wanted.keys, scene, sparing.removal if sparing else None)
     return Assessment(request, found, case, judge(case.evidence, found.policy), sparing)
-
-
-def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
-    """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
-    removal, target = assessment.case.removal, assessment.found.target
-    interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
-    beside = _names_beside(removal)
-    kept = _remove(assessment, run_pip)
-    exit_code = kept.exit_code
-    vanished = {path for folder, names in beside.items() for path in _missing(folder, names)}
-    unplanned = tuple(sorted(path for path in vanished if path not in removal.gone))
-    remaining = tuple(path for path in removal.files if os.path.lexists(path))
-    summary = Summary(exit_code, len(removal.files) - len(remaining), remaining, unplanned)
-    now = judge(look_again(assessment.case).evidence, assessment.found.policy)
-    if now.decision is not Decision.REFUSE:
-        return Outcome(exit_code, summary, kept)
-    return Outcome(BROKE, summary, kept, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
-
-
-def _remove(assessment: Assessment, run_pip: keeping.Act) -> Kept:
-    request, target = assessment.request, assessment.found.target
-    case, sparing = assessment.case, assessment.sparing
-
-    def still() -> bool:
-        return safely.is_still_so(case.removal, case.scene, sparing)
-
-    order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep)
-    if sparing is None or not case.removal.leaving:
-        return keeping.with_way_back(order, run_pip)
-    return safely.remove(order, sparing, case.scene.environ)
-
-
-def _names_beside(removal: Removal) -> dict[str, list[str]]:
-    """What lies in the folders that lose something and stay, the removal's own files included."""
-    inside = tuple(f"{folder}/" for folder in removal.folders)
-    parents = {path.rpartition("/")[0] for path in removal.files if not path.startswith(inside)}
-    parents |= {folder.rpartition("/")[0] for folder in removal.folders}
-    return {folder: os.listdir(folder) for folder in parents if os.path.isdir(folder)}
-
-
-def _missing(folder: str, names: list[str]) -> Iterator[TargetPath]:
-    for name in names:
-        path = TargetPath(f"{folder}/{name}")
-        if not os.path.lexists(path):
-            yield path

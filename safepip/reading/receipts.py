@@ -16,6 +16,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Held, Item, ItemKind, Receipt
+from safepip.reading.homes import homes_of
 
 FORMAT = 1
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -25,17 +26,9 @@ class DistrustedError(SafepipError):
     """A vault that somebody else could have written."""
 
 
-def homes(target: Target) -> tuple[TargetPath, ...]:
-    """Where a vault of this environment can lie: its prefix, and the user's own where that is on sys.path."""
-    prefix = TargetPath(os.path.realpath(target.prefix))
-    if target.user_site is None or target.user_scripts is None:
-        return (prefix,)
-    return TargetPath(os.path.realpath(os.path.dirname(target.user_scripts))), prefix
-
-
 def home_of(removal: Removal, target: Target) -> TargetPath | None:
     """The home that what goes lies in, or most of it."""
-    inside = {home: sum(path.startswith(f"{home}/") for path in removal.files) for home in homes(target)}
+    inside = {home: sum(path.startswith(f"{home}/") for path in removal.files) for home in homes_of(target)}
     best = max(inside, key=lambda home: inside[home])
     return best if inside[best] else None
 

@@ -17,7 +17,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.request import Safe
-from safepip.reading import receipts
+from safepip.reading.homes import homes_of
 from support import faults
 from support.faults import PowerCut
 from support.small import Small, copy, small
@@ -126,7 +126,7 @@ def ends(start: Small, operation: Operation, work: Path) -> tuple[Tree, Tree, in
 
 def next_run(env: Small) -> None:
     """What every command that changes something begins with."""
-    home = receipts.homes(env.target)[0]
+    home = homes_of(env.target)[0]
     if os.path.isdir(f"{home}/.safepip"):
         with undo.held(TargetPath(str(home))):
             pass
