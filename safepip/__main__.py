@@ -11,6 +11,10 @@ def main() -> int:
     from safepip.commands import pass_through
     from safepip.model import variables
 
+    if sys.argv[1:2] == ["hook"]:
+        from safepip.commands import hook
+
+        return hook.answer(sys.argv[2:], os.environ)
     pass_through.go(sys.argv[1:], os.environ, sys.argv[0])
 
     if variables.COMPLETES in os.environ:

@@ -55,7 +55,7 @@ def go(arguments: Sequence[str], environ: Mapping[str, str], argv0: str) -> None
         sys.stderr.write(f"safepip {__version__}\n")
         sys.stderr.flush()
     try:
-        os.execve(words[0], [*words, *plain.words], _environment(plain, environ))  # noqa: S606
+        os.execve(words[0], [*words, *plain.words], _environment(words, plain, environ))  # noqa: S606
     except OSError:
         return  # the full look finds out why
 
@@ -63,7 +63,9 @@ def go(arguments: Sequence[str], environ: Mapping[str, str], argv0: str) -> None
 def start(python: str | None, environ: Mapping[str, str], argv0: str) -> list[str] | None:
     """The words that start the pip meant; None where finding it needs the full look."""
     if python is not None:
-        return _pip_of(python)
+        there = os.path.exists(f"{python}/bin/python" if os.path.isdir(python) else python)
+        pip = None if there else calling.pip_on_path(environ)
+        return [pip, "--python", python] if pip else _pip_of(python)  # pip itself says what is missing
     if calling.as_module():
         return [sys.executable, *_MODULE]
     meant = calling.python_on_path(environ)
@@ -126,10 +128,12 @@ def _pip_of(python: str) -> list[str] | None:
     return [python, *_MODULE] if len(pips) == 1 and os.path.isfile(pips[0]) else None
 
 
-def _environment(plain: Plain, environ: Mapping[str, str]) -> Mapping[str, str]:
+def _environment(words: Sequence[str], plain: Plain, environ: Mapping[str, str]) -> Mapping[str, str]:
     if variables.STANDS_FOR in environ:
         environ = {name: value for name, value in environ.items() if name != variables.STANDS_FOR}
-    if plain.python is not None:  # PIP_PYTHON shall not start another: pip's cli/main_parser.py
+    if (
+        plain.python is not None and words[1:] == _MODULE
+    ):  # PIP_PYTHON shall not start another: pip's cli/main_parser.py
         environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}
     # A word that the hook of `guard on` takes for the command, and that is another command's argument.
     return mark.marked(environ) if "uninstall" in plain.words else environ

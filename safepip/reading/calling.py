@@ -19,6 +19,8 @@ _HEAD = 4096  # bytes; the scripts that pip and uv write are below 500
 
 def as_module() -> bool:
     """Whether safepip was started by `python -m`, and so stands for that python's pip."""
+    if variables.STANDS_FOR in os.environ:
+        return False
     return getattr(sys.modules.get("__main__"), "__spec__", None) is not None
 
 

@@ -1,0 +1,206 @@
+"""`safepip hook`: answers a coding agent's tool call before it runs.
+
+The call is JSON on standard input, with the shell line under `tool_input.command`, as several agents send it to a
+hook before a tool is used. Exit code 2 blocks the call, and the agent reads the reason on standard error; 0 lets it
+through; agents let the call through on any other code, too, so nothing here may end otherwise. Removals are judged by
+their effect, together where they are of one environment. Nothing of the judge is loaded for a harmless line.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from safepip.model import variables
+from safepip.reasoning import shell_lines
+from safepip.reasoning.shell_words import UnclearError
+
+TYPE_CHECKING = (
+    False  # known to type checkers; `typing` itself costs as much as the rest of a harmless answer
+)
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from safepip.reasoning.shell_lines import Removal
+
+BLOCK, LET_THROUGH = 2, 0
+
+_MOST = 1600  # characters: an agent pays for each
+_HOW_ELSE = "Name the packages and the environment: safepip --python PATH uninstall -y PACKAGE …"
+_UV_FLAGS = frozenset(
+    {"-q", "--quiet", "-v", "--verbose", "--break-system-packages", "--no-config", "--offline", "--dry-run"}
+)
+_PATIENCE = 120  # seconds
+_HELP = """\
+Usage: safepip hook < CALL.json
+
+Answers a coding agent's tool call: JSON with a shell line under tool_input.command. Ends with 2 and a reason on
+standard error where the line would remove what the rest of an environment needs, or cannot be followed; else with 0.
+"""
+
+
+class _Blocked(Exception):  # noqa: N818  it is an answer
+    """The reason in the first line, what to run instead in the last."""
+
+
+def answer(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
+    """Read the call from standard input; the result is the exit code."""
+    if arguments:
+        sys.stdout.write(_HELP)
+        return LET_THROUGH if arguments[0] in {"-h", "--help"} else BLOCK
+    try:
+        _judge_call(sys.stdin.buffer.read(), environ)
+    except _Blocked as reason:
+        return _block(str(reason))
+    except Exception as error:  # noqa: BLE001  an agent takes a traceback for leave to go on
+        return _block(f"it could not be judged ({type(error).__name__}: {error})\n{_HOW_ELSE}")
+    return LET_THROUGH
+
+
+def _block(reason: str) -> int:
+    first, _, rest = reason.strip().partition("\n")
+    rest, _, last = rest.rpartition("\n")
+    room = _MOST - len(first) - len(last) - 60
+    if len(rest) > room:
+        rest = f"{rest[: max(room, 0)]} …"
+    lines = [
+        f"safepip: BLOCKED: {first[: _MOST // 2]}",
+        *([rest] if rest else []),
+        *([last[: _MOST // 2]] if last else []),
+    ]
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    return BLOCK
+
+
+def _judge_call(data: bytes, environ: Mapping[str, str]) -> None:
+    line, folder = _line(data)
+    try:
+        found = shell_lines.removals(line)
+    except UnclearError as why:
+        raise _Blocked(f"this line may remove packages, and cannot be followed: {why}\n{_HOW_ELSE}") from why
+    if found:
+        _judge(found, folder, environ)
+
+
+def _line(data: bytes) -> tuple[str, str]:
+    """The shell line, "" for a call of another kind of tool, and the folder that it starts in."""
+    import json
+
+    try:
+        call = json.loads(data)
+        given = call.get("tool_input", {})
+        line = given.get("command", given.get("cmd", ""))
+        folder = call.get("cwd") or ""
+    except (ValueError, AttributeError, RecursionError) as error:
+        raise _Blocked(f"the tool call could not be read: {error}\n{_HOW_ELSE}") from error
+    if isinstance(line, list) and all(isinstance(word, str) for word in line):
+        import shlex
+
+        line = shlex.join(line)
+    if not isinstance(line, str) or not isinstance(folder, str):
+        raise _Blocked(f"the tool call holds no shell line where one belongs\n{_HOW_ELSE}")
+    return line, folder
+
+
+def _judge(found: Sequence[Removal], folder: str, environ: Mapping[str, str]) -> None:
+    """All that goes from one environment goes together: it is the end that counts."""
+    asked: dict[tuple[str, ...], list[str]] = {}
+    for removal in found:
+        words = _uv_words(removal.words) if removal.tool == "uv" else _pip_words(removal.words)
+        if words is not None:
+            where = _where(removal, words[0], folder, environ)
+            asked.setdefault(where, []).extend(words[1:])
+    for (cwd, *settings), words in asked.items():
+        changed = dict(setting.split("=", 1) for setting in settings)
+        _judge_one(words, cwd, {**environ, **changed})
+
+
+def _pip_words(words: Sequence[str]) -> list[str] | None:
+    """The interpreter named ("" for none) and what is to go; None where pip is asked for something else."""
+    from safepip import grammar
+    from safepip.errors import UsageError
+    from safepip.model.request import Uninstall
+
+    try:
+        request = grammar.parse(words)
+    except UsageError as error:
+        raise _Blocked(f"{error.message}\n{_HOW_ELSE}") from error
+    if not isinstance(request, Uninstall):
+        return None
+    files = [word for file in request.requirement_files for word in ("-r", file)]
+    return [request.python or "", *files, *request.names]
+
+
+def _uv_words(words: Sequence[str]) -> list[str]:
+    python, rest, left = "", list[str](), list(words)
+    left.remove("uninstall")
+    while left:
+        word, equals, value = left.pop(0).partition("=")
+        if word in {"-r", "--requirement", "--requirements", "-p", "--python"}:
+            value = value if equals else left.pop(0) if left else ""
+            python, rest = (value, rest) if "p" in word[:3] else (python, [*rest, "-r", value])
+        elif word == "--system":
+            python = "python3"
+        elif not word.startswith("-"):
+            rest.append(word + equals + value)
+        elif word not in _UV_FLAGS:
+            raise _Blocked(f"uv's option {word} is not followed\n{_HOW_ELSE}")
+    return [python, *rest]
+
+
+def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str]) -> tuple[str, ...]:
+    """The folder to judge in, and the variables by which safepip finds the environment that is meant."""
+    base = os.path.abspath(folder or ".")
+    cwd = os.path.join(base, os.path.expanduser(removal.folder))
+    changed = dict(removal.variables)
+    path = changed.get("PATH", environ.get("PATH", os.defpath))
+    if removal.activated:
+        changed["VIRTUAL_ENV"] = os.path.join(base, os.path.expanduser(removal.activated))
+        path = f"{changed['VIRTUAL_ENV']}/bin:{path}"
+    program = os.path.expanduser(removal.program)
+    if removal.tool == "uv":
+        python = python or _of_uv(cwd, {**environ, **changed})
+    elif "/" in program:
+        if not os.path.exists(os.path.join(cwd, program)):
+            raise _Blocked(f"there is no {removal.program}\n{_HOW_ELSE}")
+        path = f"{os.path.join(cwd, os.path.dirname(program))}:{path}"
+    changed |= {
+        "PATH": path,
+        variables.STANDS_FOR: os.path.basename(program) if removal.tool != "uv" else "python3",
+    }
+    if python:
+        changed["PIP_PYTHON"] = python
+    return cwd, *(f"{name}={value}" for name, value in sorted(changed.items()))
+
+
+def _of_uv(cwd: str, environ: Mapping[str, str]) -> str:
+    """The environment that uv finds by itself: the active one, else a `.venv` here or above."""
+    if environ.get("VIRTUAL_ENV"):
+        return environ["VIRTUAL_ENV"]
+    folder = cwd
+    while not os.path.isfile(f"{folder}/.venv/pyvenv.cfg"):
+        if folder == os.path.dirname(folder):
+            raise _Blocked(f"there is no environment that uv would find\n{_HOW_ELSE}")
+        folder = os.path.dirname(folder)
+    return f"{folder}/.venv"
+
+
+def _judge_one(words: Sequence[str], cwd: str, environ: dict[str, str]) -> None:
+    import subprocess
+
+    python = environ.pop("PIP_PYTHON", None)
+    target = ["--python", python] if python else []
+    environ.pop(variables.JSON, None)
+    command = [sys.executable, "-EP", "-m", "safepip", *target, "uninstall", "--dry-run", *words]
+    done = subprocess.run(
+        command,
+        cwd=cwd,
+        env=environ,
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        timeout=_PATIENCE,
+        check=False,
+    )
+    if done.returncode:
+        said = (done.stdout + done.stderr).decode(errors="replace").strip()
+        raise _Blocked(said.removeprefix("safepip: ") or f"safepip ended with {done.returncode}\n{_HOW_ELSE}")

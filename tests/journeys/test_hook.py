@@ -1,0 +1,170 @@
+"""`safepip hook`: a coding agent's tool call is judged before it runs."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.sandbox import Environment, Run, run
+
+BLOCKED = 2
+SAFEPIP = str(Path(sys.executable).parent / "safepip")
+
+
+def call(line: str | list[str], environment: Environment, **more: Any) -> Run:
+    tool = {"hook_event_name": "PreToolUse", "tool_name": "Bash", "tool_input": {"command": line}, **more}
+    tool.setdefault("cwd", str(environment.prefix))
+    return run(
+        [SAFEPIP, "hook"], stdin=json.dumps(tool), env={"PATH": f"{environment.prefix / 'bin'}:/usr/bin:/bin"}
+    )
+
+
+@pytest.fixture
+def place(story: Environment) -> Environment:
+    for script in story.prefix.glob("bin/pip*"):
+        body = script.read_text().split("\n", 1)[1]
+        script.unlink()
+        script.write_text(f"#!{story.python}\n{body}")
+        script.chmod(0o755)
+    return story
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip uninstall -y cudnn-cu13",
+        "bin/pip uninstall -y cudnn-cu13",
+        "cd bin && ./pip3 uninstall -y cudnn-cu13",
+        "cd /tmp; source $PWD/x; bin/python -m pip uninstall -y cudnn-cu13".replace(
+            "cd /tmp; source $PWD/x; ", ""
+        ),
+        "cd .. && . env/bin/activate && python -m pip uninstall -y cudnn-cu13",
+        "bash -lc 'pip uninstall -y cudnn-cu13 && echo done'",
+        "sudo -E pip uninstall -y cudnn-cu13 || true",
+        "uv pip uninstall --python . cudnn-cu13",
+        "VIRTUAL_ENV=$PWD uv pip uninstall cudnn-cu13",
+        "printf 'cudnn-cu13' > gone.txt; pip uninstall -y -r gone.txt",
+        "pip uninstall -y leaf; pip uninstall -y cudnn-cu13",
+    ],
+)
+def test_the_accident_is_blocked_however_it_is_spelled(line: str, place: Environment) -> None:
+    before = place.tree()
+    answer = call(line, place)
+    assert (answer.code, answer.out, answer.err[:17]) == (BLOCKED, "", "safepip: BLOCKED:")
+    assert len(answer.err) <= 1650
+    assert place.tree() == before
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ls -la && git status",
+        "pip uninstall -y leaf",
+        "pip list | grep cudnn",
+        "pip uninstall -y torch && pip uninstall -y cudnn-cu12 cudnn-cu13",
+        "pip show uninstall",
+        "git commit -m 'pip uninstall cudnn-cu13'",
+    ],
+)
+def test_what_harms_nobody_is_let_through_without_a_word(line: str, place: Environment) -> None:
+    assert call(line, place) == Run(0, "", "")
+
+
+def test_the_reason_says_what_would_break_and_ends_with_what_to_run_instead(place: Environment) -> None:
+    lines = call("pip uninstall -y cudnn-cu13", place).err.splitlines()
+    assert "cudnn-cu13 9.19 would break torch" in lines[0]
+    assert f"safepip --python {place.python}" in lines[-1]
+
+
+def test_the_shell_line_may_be_a_list_of_words_and_stand_under_another_name(place: Environment) -> None:
+    words = ["bash", "-lc", "pip uninstall -y cudnn-cu13"]
+    assert call(words, place).code == BLOCKED
+    assert call("", place, tool_input={"cmd": "pip uninstall -y cudnn-cu13"}).code == BLOCKED
+
+
+def test_another_kind_of_tool_is_none_of_its_business(place: Environment) -> None:
+    written = {"file_path": "/x.sh", "content": "pip uninstall -y cudnn-cu13"}
+    assert call("", place, tool_name="Write", tool_input=written) == Run(0, "", "")
+
+
+@pytest.mark.parametrize(
+    "data", ["", "{", "[]", '"pip"', '{"tool_input": 3}', '{"tool_input": {"command": 3}}', "[" * 100_000]
+)
+def test_a_call_that_cannot_be_read_is_blocked(data: str) -> None:
+    answer = run([SAFEPIP, "hook"], stdin=data)
+    assert (answer.code, answer.err[:17]) == (BLOCKED, "safepip: BLOCKED:")
+
+
+def test_what_cannot_be_followed_is_blocked_with_the_way_to_say_it(place: Environment) -> None:
+    answer = call("pip freeze | xargs pip uninstall -y", place)
+    assert answer.code == BLOCKED
+    assert answer.err.splitlines()[-1].endswith("safepip --python PATH uninstall -y PACKAGE …")
+
+
+def test_an_environment_that_is_not_there_is_blocked(place: Environment) -> None:
+    assert call("/nowhere/bin/python -m pip uninstall -y x", place).code == BLOCKED
+
+
+def test_a_harmless_line_is_answered_without_the_judge(place: Environment) -> None:
+    code = (
+        "import io, sys; start = set(sys.modules); from safepip.commands import hook;"
+        'sys.stdin = io.TextIOWrapper(io.BytesIO(b\'{"tool_input": {"command": "uv pip list"}}\'));'
+        "code = hook.answer([], {});"
+        "print(code, *sorted(m for m in set(sys.modules) - start if m.partition('.')[0] in ('safepip', 'typing', 'dataclasses')))"
+    )
+    done = run([sys.executable, "-c", code])
+    assert done.out.split() == [
+        "0",
+        "safepip",
+        "safepip.commands",
+        "safepip.commands.hook",
+        "safepip.model",
+        "safepip.model.variables",
+        "safepip.reasoning",
+        "safepip.reasoning.shell_lines",
+        "safepip.reasoning.shell_words",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "pip uninstall a b",
+        "x=1 pip uninstall 'a b' \"c\"'d' e\\ f",
+        "pip uninstall a && pip uninstall b || pip uninstall c; pip uninstall d",
+        "bash -c 'pip uninstall \"a b\"'",
+        "eval \"pip uninstall 'a'\"",
+        "echo $(pip uninstall a) `pip uninstall b`",
+        "env A=b nice -n 1 pip uninstall a 2>&1 >/dev/null # c",
+        "{ pip uninstall a; } | cat; (pip uninstall b)",
+        "bash <<'END'\npip uninstall a\nEND\npip uninstall b",
+        "pip uninstall \\\n a",
+        "if true; then pip uninstall a; fi; for x in 1; do pip uninstall b; done",
+        "pip uninstall a<<<x 3>/dev/null",
+        "pip uninstall $'a' a#b",
+    ],
+)
+def test_the_words_found_are_those_that_a_real_shell_hands_to_pip(line: str, tmp_path: Path) -> None:
+    """A pip that only writes down what it is given stands first on the PATH."""
+    from safepip.reasoning.shell_lines import removals
+
+    if shutil.which("bash") is None:
+        pytest.skip("no bash on this machine")
+    (tmp_path / "pip").write_text(
+        f'#!/bin/sh\nfor word; do printf "%s\\0" "$word"; done >> {tmp_path}/seen\nprintf "\\1" >> {tmp_path}/seen\n'
+    )
+    (tmp_path / "pip").chmod(0o755)
+    subprocess.run(
+        ["bash", "-c", line.replace("||", ";")],
+        env={"PATH": f"{tmp_path}:/usr/bin:/bin"},
+        check=False,
+        capture_output=True,
+    )
+    seen = [call.split("\0")[:-1] for call in (tmp_path / "seen").read_text().split("\1")[:-1]]
+    assert [removal.words for removal in removals(line)] == seen

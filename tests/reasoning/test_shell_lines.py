@@ -1,0 +1,128 @@
+"""Removals in lines of shell; what bash really runs for each line is held beside it in tests/journeys."""
+
+from __future__ import annotations
+
+import pytest
+
+from safepip.reasoning.shell_lines import removals
+from safepip.reasoning.shell_words import UnclearError
+
+FOUND = {
+    "pip uninstall -y torch": ["pip pip uninstall -y torch"],
+    "pip3.12 uninstall torch numpy": ["pip pip3.12 uninstall torch numpy"],
+    ".venv/bin/pip -q uninstall torch": ["pip .venv/bin/pip -q uninstall torch"],
+    "python -m pip uninstall torch": ["python python uninstall torch"],
+    "python3 -Im pip uninstall torch": ["python python3 uninstall torch"],
+    "python -mpip uninstall torch": ["python python uninstall torch"],
+    "python -W ignore -X utf8 -m pip uninstall a": ["python python uninstall a"],
+    "python /x/bin/pip3 uninstall a": ["python python uninstall a"],
+    "p'i'p un\\install -y 'to'\"rch\"": ["pip pip uninstall -y torch"],
+    "cd /tmp && pip uninstall a; pip uninstall b || true": ["pip pip uninstall a", "pip pip uninstall b"],
+    "echo y | pip uninstall a": ["pip pip uninstall a"],
+    "(pip uninstall a)": ["pip pip uninstall a"],
+    "{ pip uninstall a; }": ["pip pip uninstall a"],
+    "if true; then pip uninstall a; fi": ["pip pip uninstall a"],
+    "x=$(pip uninstall -y a)": ["pip pip uninstall -y a"],
+    'echo "`pip uninstall -y a`"': ["pip pip uninstall -y a"],
+    'echo "$(pip uninstall -y a 2>&1 | tail -1)"': ["pip pip uninstall -y a"],
+    "diff <(pip uninstall -y a) x": ["pip pip uninstall -y a"],
+    "bash -c 'pip uninstall a'": ["pip pip uninstall a"],
+    'bash -lc "cd x && pip uninstall a"': ["pip pip uninstall a"],
+    "sh -c 'bash -c \"pip uninstall a\"'": ["pip pip uninstall a"],
+    "eval pip uninstall a": ["pip pip uninstall a"],
+    "eval 'pip uninstall a'": ["pip pip uninstall a"],
+    "bash <<'END'\npip uninstall a\nEND\n": ["pip pip uninstall a"],
+    "bash <<< 'pip uninstall a'": ["pip pip uninstall a"],
+    "PIP_YES=1 A=b pip uninstall a": ["pip pip uninstall a"],
+    "sudo -u me -E pip uninstall a": ["pip pip uninstall a"],
+    "env -i PATH=/bin pip uninstall a": ["pip pip uninstall a"],
+    "nohup nice -n 5 timeout 60 pip uninstall a > log 2>&1 &": ["pip pip uninstall a"],
+    "time pip uninstall a": ["pip pip uninstall a"],
+    "pip uninstall a # and b": ["pip pip uninstall a"],
+    "pip uninstall \\\n  a \\\n  b": ["pip pip uninstall a b"],
+    "uv pip uninstall a": ["uv uv uninstall a"],
+    "uv --quiet pip uninstall --python .venv a": ["uv uv uninstall --python .venv a"],
+    "pip uninstall -y -r old.txt >/dev/null": ["pip pip uninstall -y -r old.txt"],
+    "pip show uninstall": ["pip pip show uninstall"],  # pip's own grammar tells that it is none
+}
+NONE = [
+    "ls -la",
+    "pip install torch",
+    "pip install $PACKAGES",
+    "pip list | grep cudnn",
+    "python -m pip --version && python -c 'import pip; print(pip)'",
+    "git commit -m 'pip uninstall torch'",
+    "echo pip uninstall torch",
+    "grep -rn 'pip uninstall' docs",
+    "cat > clean.sh <<'END'\npip uninstall torch\nEND\n",
+    "# pip uninstall torch",
+    "npm uninstall left-pad",
+    "pipx uninstall black",
+    "uv sync && uv pip list",
+    "uv tool uninstall black",
+    "safepip uninstall torch",
+    "make uninstall",
+    "for i in $(seq 3); do pip list; done",
+    "echo $((1 + 2)) pip",
+    "pytest tests -k 'not pip' > out.txt 2>&1",
+    "echo 'it''s' pip",
+    "case $x in pip) echo;; esac",
+    "",
+]  # fmt: skip
+UNCLEAR = [
+    "pip uninstall -y $PACKAGE",
+    "pip uninstall -y $(cat names)",
+    "pip freeze | xargs pip uninstall -y",
+    "pip $COMMAND",
+    "for p in a b; do pip uninstall -y $p; done",
+    "pip uninstall nvidia-{cudnn,cublas}-cu13",
+    "P=pip; $P uninstall torch",
+    "C='pip uninstall torch'; $C",
+    "echo 'pip uninstall torch' | bash",
+    'bash -c "pip $X torch"',
+    "python -c \"import pip; pip.main(['uninstall', 'x'])\"",
+    "python <<'END'\nfrom pip import main; main(['uninstall', 'x'])\nEND\n",
+    "ssh host pip uninstall torch",
+    "ssh host 'pip uninstall torch'",
+    "docker exec box pip uninstall -y torch",
+    "su -c 'pip uninstall torch'",
+    "find . -exec pip uninstall -y {} +",
+    "uv run pip uninstall torch",
+    "conda run -n x pip uninstall torch",
+    "conda activate x && pip uninstall torch",
+    "source $ENV/bin/activate; pip uninstall torch",
+    "PATH=/x:$PATH pip uninstall torch",
+    "pip uninstall 'torch",
+    "env -S 'pip uninstall $X'",
+    'bash -c "$(echo pip uninstall x)"',
+]
+
+
+@pytest.mark.parametrize("line", FOUND)
+def test_a_removal_is_found_however_it_is_spelled(line: str) -> None:
+    assert [repr(removal) for removal in removals(line)] == FOUND[line]
+
+
+@pytest.mark.parametrize("line", NONE)
+def test_what_removes_nothing_is_let_alone(line: str) -> None:
+    assert removals(line) == []
+
+
+@pytest.mark.parametrize("line", UNCLEAR)
+def test_what_cannot_be_followed_is_unclear(line: str) -> None:
+    with pytest.raises(UnclearError):
+        removals(line)
+
+
+def test_what_decides_the_environment_is_told() -> None:
+    first, second, third = removals(
+        "cd /a; . .venv/bin/activate; cd b; A=1 pip uninstall x; export B=2; pip uninstall y; C=3; uv pip uninstall z"
+    )
+    assert (first.folder, first.activated, first.variables) == ("/a/b", "/a/.venv", {"A": "1"})
+    assert (second.folder, second.activated, second.variables) == ("/a/b", "/a/.venv", {"B": "2"})
+    assert third.variables == {"B": "2", "C": "3"}
+
+
+def test_deep_nesting_ends() -> None:
+    with pytest.raises(UnclearError):
+        removals("$(" * 500 + "pip uninstall x" + ")" * 500)
