@@ -28,7 +28,7 @@ from safepip.model.elf import Elf
 from safepip.model.paths import TargetPath
 from safepip.reading import elf, elf_hints, elf_library, ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking
+from safepip.reasoning import linking, searches
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.loader_agreement import environment_of, objects_below, target_of
@@ -105,7 +105,7 @@ def library(paths: list[str]) -> bool:
 def link_all(python: str, paths: list[str]) -> bool:
     config = ldconfig.load(target_of(python), os.environ)
     assert config
-    world, memo = Disk(), linking.Memo()
+    world, memo = Disk(), searches.Memo()
     program = linking.main_program(world, config)
     for path in paths:
         linking.link(TargetPath(path), world, config, main=program, memo=memo)

@@ -30,7 +30,7 @@ from safepip.model.environment import Libc, PipInUse, Target
 from safepip.model.paths import TargetPath
 from safepip.reading import elf, ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking
+from safepip.reasoning import linking, searches
 
 PROBE = r"""
 #define _GNU_SOURCE
@@ -171,7 +171,7 @@ def compare(environment: Environment) -> list[Outcome]:
             for answer, traced in zip(refused, traces, strict=True):
                 answer.traced = traced
     assert [a.path for a in answers] == [*parts[0], *parts[1]], "the probe lost objects"
-    memo: linking.Memo = {}
+    memo = searches.Memo()
     return [
         held_against(a, linking.link(TargetPath(a.path), world, config, main=program, memo=memo))
         for a in answers

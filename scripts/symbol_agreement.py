@@ -21,7 +21,7 @@ from safepip.model.elf import Loading, Symbol, Symbols, VersionNeed
 from safepip.model.paths import TargetPath
 from safepip.reading import ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking, symbols
+from safepip.reasoning import linking, searches, symbols
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.loader_agreement import environment_of, objects_below, target_of
@@ -38,7 +38,7 @@ def main(arguments: Sequence[str]) -> int:
         started = time.perf_counter()
         config = ldconfig.load(target_of(environment.python), os.environ)
         assert config, "the interpreter has no loader"
-        world, memo = Disk(), linking.Memo()
+        world, memo = Disk(), searches.Memo()
         program = linking.main_program(world, config)
         paths = [TargetPath(path) for folder in environment.folders for path in objects_below(folder)]
         loadings = [linking.link(path, world, config, main=program, memo=memo) for path in paths]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 from safepip.model.elf import LoaderConfig
@@ -32,8 +32,8 @@ class Scene:
         return objects.gather(self.inventory.distributions, self.target.scripts, self.disk)
 
     @cached_property
-    def needing(self) -> dict[str, list[TargetPath]]:
-        return objects.needing(self.objects)
+    def needing(self) -> Mapping[str, Sequence[TargetPath]]:
+        return objects.needing(self.objects) if self.surveyor is None else self.surveyor.needing
 
     @cached_property
     def loader(self) -> LoaderConfig | None:

@@ -68,6 +68,9 @@ class Disk:
             return 0
 
     def elf(self, path: TargetPath) -> Elf | Flaw:
+        place = self._found.get(path)
+        if isinstance(place, Place):  # one file is read once, by whatever way a search came to it
+            path = place.real
         if path not in self._elves:
             from safepip.reading import elf
 

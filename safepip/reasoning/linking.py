@@ -10,29 +10,15 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
 from safepip.model.elf import Binding, Elf, Flaw, Loaded, LoaderConfig, Loading, Rule, Step
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.reasoning import loader
 from safepip.reasoning.loader import Fate, Mapped
+from safepip.reasoning.searches import Found, Memo, restated, where
 from safepip.world import Kind, Place, World
 
-
-class Found(NamedTuple):
-    """How one search ended, in whatever process it is made: only files and search lists decide it."""
-
-    holders: tuple[Mapped, ...]  # the consumer it was made for, and whose paths counted
-    step: Step | None
-    elf: Elf | None
-    place: Place | None
-    tried: tuple[Step, ...]
-    flaw: Flaw | None
-    crossed: frozenset[TargetPath]
-
-
-Memo = dict[tuple[object, ...], Found]
 _Identity = tuple[int, int]
 
 
@@ -47,7 +33,7 @@ def main_program(world: World, config: LoaderConfig) -> Loading:
         return Loading(config.main, (), (), flaw=elf)
     main = Mapped(config.main, elf, None)
     alone = Mapped(config.main, replace(elf, rpath=None, runpath=None), None)
-    process = _Process(world, config, main, {}, opened=False)
+    process = _Process(world, config, main, Memo(), opened=False)
     process.admit(main, None, world.find(config.main))
     _load_interpreter(process, elf)
     if config.libc is Libc.MUSL:
@@ -70,7 +56,7 @@ def link(  # noqa: PLR0913  two of them are what calls share
 ) -> Loading:
     """What dlopen(root) would load beside what the interpreter has loaded already.
 
-    Many roots share work: `main` is the value of `main_program` and `memo` a dict of any content that
+    Many roots share work: `main` is the value of `main_program` and `memo` what
     earlier calls left in it, both for this world and configuration only. `fallback` names objects that an earlier import has loaded. They meet a need that no search meets, and
     are not descended into.
     """
@@ -78,7 +64,7 @@ def link(  # noqa: PLR0913  two of them are what calls share
     program = world.elf(config.main)
     if isinstance(program, Flaw):
         return Loading(root, (), (), flaw=program)
-    searches = memo if memo is not None else {}
+    searches = memo if memo is not None else Memo()
     process = _Process(world, config, Mapped(config.main, program, None), searches, fallback or {})
     process.inherit(main)
     mapped = process.open(root)
@@ -185,12 +171,12 @@ class _Process:
 
     def _searched(self, consumer: Mapped, wants: str) -> Binding:
         holders = loader.holders(consumer, self.main, self.config)
-        key = (wants, consumer.elf.nodeflib, *(_where(holder, wants) for holder in holders))
-        found = self.memo.get(key)
+        key = (wants, consumer.elf.nodeflib, *(where(holder, wants) for holder in holders))
+        found = self.memo.searches.get(key)
         if found is None:
-            found = self.memo[key] = self._search(holders, wants)
+            found = self.memo.searches[key] = self._search(holders, wants)
         else:
-            found = _restated(found, holders)
+            found = restated(found, holders)
         self.crossed |= found.crossed
         if found.step is None or found.elf is None or found.place is None:
             return self._preloaded(consumer, wants, found.tried, found.flaw)
@@ -201,7 +187,8 @@ class _Process:
         tried: list[Step] = []
         crossed: set[TargetPath] = set()
         ended: tuple[Rule, TargetPath | None] | None = None  # a list that an error ended
-        for step in loader.search(wants, holders[0], self.main, self.config, self.world):
+        variants = self.memo.variants
+        for step in loader.search(wants, holders[0], self.main, self.config, self.world, variants):
             if ended == (step.rule, step.stated_by):
                 continue
             place = self.world.find(step.path)
@@ -264,26 +251,3 @@ class _Process:
         self.names.setdefault(path, path)
         if self.config.libc is Libc.GLIBC and soname is not None:
             self.names.setdefault(soname, path)
-
-
-def _where(holder: Mapped, wants: str) -> tuple[str, str | None, str | None]:
-    """What of a holder decides a search: two modules of one folder with one RPATH look alike."""
-    elf = holder.elf
-    matters = elf.rpath or elf.runpath or "/" in wants or "$" in wants
-    return (holder.origin if matters else "", elf.runpath, elf.rpath)
-
-
-def _restated(found: Found, holders: tuple[Mapped, ...]) -> Found:
-    """The same search by another consumer: the same places, by the word of other objects."""
-    said_by: dict[TargetPath | None, TargetPath] = {
-        old.path: new.path for old, new in zip(found.holders, holders, strict=True) if old.path != new.path
-    }
-    if not said_by:
-        return found
-    step = found.step and _said(found.step, said_by)
-    return found._replace(holders=holders, step=step, tried=tuple([_said(s, said_by) for s in found.tried]))
-
-
-def _said(step: Step, said_by: Mapping[TargetPath | None, TargetPath]) -> Step:
-    by = said_by.get(step.stated_by)
-    return step if by is None else Step(step.rule, step.path, by, step.element)

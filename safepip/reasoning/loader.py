@@ -47,7 +47,17 @@ class Folder(NamedTuple):
     element: str = ""
 
 
-def search(name: str, consumer: Mapped, main: Mapped, config: LoaderConfig, world: World) -> Iterator[Step]:
+Variants = dict[TargetPath, tuple[TargetPath, ...]]  # a folder's subfolders for this processor that exist
+
+
+def search(  # noqa: PLR0913, PLR0917  the last one is for speed alone
+    name: str,
+    consumer: Mapped,
+    main: Mapped,
+    config: LoaderConfig,
+    world: World,
+    variants: Variants,
+) -> Iterator[Step]:
     """Every file that the target's loader would try for `name`, in its order."""
     if config.libc is Libc.GLIBC:
         name = expand(name, consumer.origin, config)
@@ -59,10 +69,10 @@ def search(name: str, consumer: Mapped, main: Mapped, config: LoaderConfig, worl
         if folder.rule is Rule.CACHE:
             yield from _cached(name, consumer, config)
             continue
-        for hwcaps in config.hwcaps:  # the variants for this processor come first, in each folder (open_path)
-            variant = TargetPath(f"{folder.path}/{hwcaps}")
-            if isinstance(world.find(variant), Place):
-                yield _step(folder, f"{variant}/{name}")
+        if folder.path not in variants:
+            variants[folder.path] = _variants(folder.path, config, world)
+        for variant in variants[folder.path]:  # they come first, in each folder (open_path)
+            yield _step(folder, f"{variant}/{name}")
         yield _step(folder, f"{folder.path}/{name}" if folder.path != "/" else f"/{name}")
 
 
@@ -156,6 +166,13 @@ _MUSL_RESERVED = ("libc.", "libpthread.", "librt.", "libm.", "libdl.", "libutil.
 _MUSL_GOES_ON = frozenset({Flaw.MISSING, Flaw.NO_ACCESS, Flaw.NOT_A_FOLDER, Flaw.NAME_TOO_LONG})
 _GLIBC_GOES_ON = frozenset({Flaw.MISSING, Flaw.NO_ACCESS, Flaw.WRONG_CLASS, Flaw.WRONG_MACHINE})
 _ENDS_LIST = frozenset({Flaw.LOOP, Flaw.NAME_TOO_LONG, Flaw.NOT_A_FOLDER})
+
+
+def _variants(folder: TargetPath, config: LoaderConfig, world: World) -> tuple[TargetPath, ...]:
+    paths = [TargetPath(f"{folder}/{hwcaps}") for hwcaps in config.hwcaps]
+    if not paths or not isinstance(world.find(folder), Place):
+        return ()
+    return tuple([path for path in paths if isinstance(world.find(path), Place)])
 
 
 def _step(folder: Folder, path: str) -> Step:

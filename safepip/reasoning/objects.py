@@ -86,7 +86,7 @@ def reaching(
     reached: set[TargetPath] = set()
     while pending:
         for path in index.get(pending.pop(), ()):
-            if path in reached:
+            if path in reached or path not in objects.elves:
                 continue
             reached.add(path)
             fresh = [name for name in names(path, objects.elves[path]) if name not in seen]
@@ -118,8 +118,14 @@ def unreadable(
 
 def _candidates(files: Iterable[TargetPath], scripts: TargetPath) -> Iterator[TargetPath]:
     """Shared objects by name, and programs by their folder; of tens of thousands of files a few hundred."""
-    likely = [path for path in files if ".so" in path or "/bin/" in path or path.startswith(scripts)]
+    programs = f"{scripts}/"
+    elsewhere = "/bin/" not in programs  # asked of every row of every RECORD: each test counts
+    likely = [
+        path
+        for path in files
+        if ".so" in path or "/bin/" in path or (elsewhere and path.startswith(programs))
+    ]
     for path in likely:
-        program = "/bin/" in path or path.startswith(f"{scripts}/")
+        program = "/bin/" in path or path.startswith(programs)
         if is_object_name(path) or (program and "." not in path.rpartition("/")[2]):
             yield path

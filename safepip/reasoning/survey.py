@@ -5,7 +5,7 @@ One machinery for both worlds, and for uninstall, audit and doctor alike; what i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from safepip.model.environment import Distribution, Inventory
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
-from safepip.reasoning import linking
+from safepip.reasoning import linking, searches
 from safepip.reasoning import objects as elf_objects
 from safepip.reasoning.requirements import requires_closure
 from safepip.world import World
@@ -40,9 +40,9 @@ class Surveyor:
         self._known = known
         self._base = base
         self._gone = gone
-        self._index = elf_objects.needing(objects)
         self._holders = _holders(objects)
-        self._memo: linking.Memo = base.searches_without(gone) if base else {}
+        self._memo = base.searches_without(gone) if base else searches.Memo()
+        self._answers: dict[TargetPath, dict[Need, Answer]] = {}
         self._required: dict[TargetPath, frozenset[TargetPath]] = {}
         self._loadings: dict[TargetPath, Loading] = {}
         self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
@@ -55,26 +55,28 @@ class Surveyor:
             return self._base.main
         return linking.main_program(self._world, self._config)
 
+    @cached_property
+    def needing(self) -> Mapping[str, Sequence[TargetPath]]:
+        """For each name, the objects that need it; in a world after a removal, those gone as well."""
+        return self._base.needing if self._base is not None else elf_objects.needing(self._objects)
+
     def without(self, world: World, gone: frozenset[TargetPath]) -> Surveyor:
         """The surveyor of `world`, which is this one's without `gone`."""
         return Surveyor(
             world, self._objects.without(gone), self._inventory, self._config, self._known, self, gone
         )
 
-    def searches_without(self, gone: frozenset[TargetPath]) -> linking.Memo:
-        """The searches made so far that end as they did once `gone` has gone: a removal only takes away."""
-        return {key: found for key, found in self._memo.items() if found.crossed.isdisjoint(gone)}
+    def searches_without(self, gone: frozenset[TargetPath]) -> searches.Memo:
+        """The searches made so far that end as they did once `gone` has gone."""
+        return self._memo.without(gone)
 
     def survey(self, roots: Iterable[TargetPath]) -> Survey:
         """The answers to every need in the load closures of `roots`."""
         answers: dict[Need, Answer] = {}
         for root in sorted(roots):
-            loading = self.loading(root)
-            real = {item.path: item.real for item in loading.objects}
-            for binding in loading.bindings:
-                if not binding.optional:
-                    consumer = real.get(binding.consumer, binding.consumer)
-                    answers[Need(root, consumer, binding.wants)] = self._answer(root, binding, real)
+            if root not in self._answers:
+                self._answers[root] = self._answered(root)
+            answers |= self._answers[root]
         return Survey(answers, dict(self._loadings))
 
     def loading(self, root: TargetPath) -> Loading:
@@ -88,6 +90,17 @@ class Surveyor:
     def holds(self, name: str) -> bool:
         """Whether some object of the environment has this SONAME."""
         return name in self._holders
+
+    def _answered(self, root: TargetPath) -> dict[Need, Answer]:
+        loading = self.loading(root)
+        real = {item.path: item.real for item in loading.objects}
+        return {
+            Need(root, real.get(binding.consumer, binding.consumer), binding.wants): self._answer(
+                root, binding, real
+            )
+            for binding in loading.bindings
+            if not binding.optional
+        }
 
     def _load(self, root: TargetPath) -> Loading:
         if self._base is not None and self._is_untouched(self._base.loading(root)):
@@ -120,7 +133,7 @@ class Surveyor:
     def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
         """The object of that name in the closure of an extension module that is imported earlier."""
         earlier = self._imported_before(dist)
-        reaching = elf_objects.reaching([name], self._objects, self._index)
+        reaching = elf_objects.reaching([name], self._objects, self.needing)
         for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
             if module in self._opening or self._objects.owner[module].info not in earlier:
                 continue

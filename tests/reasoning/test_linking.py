@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from safepip.model.elf import Binding, Flaw, Loaded, Loading, Rule, Step
 from safepip.model.paths import TargetPath
-from safepip.reasoning import linking
+from safepip.reasoning import linking, searches
 from safepip.world import Changed
 from support.fake_world import Content, FakeWorld, Link, glibc, lib, program
 
@@ -129,7 +129,7 @@ def test_roots_that_share_a_memo_are_linked_as_if_alone() -> None:
     here = world(files)
     config = glibc(library_path="/opt")
     main = linking.main_program(here, config)
-    memo: linking.Memo = {}
+    memo = searches.Memo()
     for root in files:
         alone = linking.link(path(root), here, config)
         assert alone == linking.link(path(root), here, config, main=main, memo=memo)
