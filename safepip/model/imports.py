@@ -61,6 +61,7 @@ class Source:
 
     imports: tuple[Import, ...] = ()
     dynamics: tuple[Dynamic, ...] = ()
+    on_demand: tuple[Import, ...] = ()  # names that a module `__getattr__` imports when they are asked for
 
 
 class Unread(NamedTuple):

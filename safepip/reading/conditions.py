@@ -59,6 +59,10 @@ def compared_with_none(test: ast.expr) -> str:
             return ""
 
 
+def names_type_checking(test: ast.expr) -> bool:
+    return isinstance(test, ast.Name | ast.Attribute) and _last(test) == "TYPE_CHECKING"
+
+
 def _last(node: ast.expr) -> str:
     return str(getattr(node, "attr", getattr(node, "id", "")))
 

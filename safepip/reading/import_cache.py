@@ -17,7 +17,7 @@ from safepip.model.environment import Distribution, Target
 from safepip.model.imports import Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 
-SCHEMA = 2
+SCHEMA = 3
 MOST_FILES = 1000
 MOST_NAMES = 300  # that one distribution was searched for
 
@@ -89,7 +89,7 @@ class Cache:
         if identity:
             length = len(self._dists[info].location) + 1
             rows = {
-                path[length:]: [list(item) for item in source.imports]
+                path[length:]: [source.imports, source.on_demand]
                 for path, source in self._sources[info].items()
             }
             self._write(self._sources_file(info), {"identity": identity, "sources": rows})
@@ -154,8 +154,8 @@ def _sources(entry: Any, identity: list[int], dist: Distribution) -> Sources:
         if not identity or entry.get("identity") != identity:
             return {}
         return {
-            _inside(dist, path): Source(tuple(_import(row) for row in rows))
-            for path, rows in entry["sources"].items()
+            _inside(dist, path): Source(tuple(map(_import, rows)), on_demand=tuple(map(_import, on_demand)))
+            for path, (rows, on_demand) in entry["sources"].items()
         }
     except (TypeError, ValueError, AttributeError, KeyError):
         return {}

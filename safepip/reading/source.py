@@ -17,6 +17,7 @@ from safepip.reading.conditions import (
     catches_import_error,
     compared_with_none,
     gives_up,
+    names_type_checking,
     suppresses,
 )
 from safepip.reading.constants import Constants
@@ -50,7 +51,8 @@ def read_module(
             reader.read_constants(tree)
     except RecursionError:
         return Unread("nested too deeply")
-    return Source(tuple(reader.imports), tuple(reader.dynamics))
+    on_demand = tuple(reader.for_types) if b"__getattr__" in data else ()
+    return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand)
 
 
 def _parse(data: bytes) -> ast.Module | Unread:
@@ -70,6 +72,7 @@ class _Reader:
     def __init__(self, package: str, version: tuple[int, int], *, by_name: bool, whole: bool) -> None:
         self.imports: list[Import] = []
         self.dynamics: list[Dynamic] = []
+        self.for_types: list[Import] = []  # under TYPE_CHECKING: what a lazy package says it would import
         self._package = package
         self._whole = whole
         self._deciding = Deciding(version)
@@ -170,6 +173,11 @@ class _Reader:
             self._given = outer
             self._block(node.orelse, min(condition, Condition.GUARDED))
             return
+        if names_type_checking(node.test):
+            start = len(self.imports)
+            self._block(node.body, Condition.DEFERRED)
+            self.for_types += self.imports[start:]
+            del self.imports[start:]
         decided = self._deciding.decide(node.test)
         lesser = min(condition, Condition.GUARDED)
         if decided is not False:

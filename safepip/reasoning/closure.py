@@ -152,9 +152,24 @@ class Closure:
 
     def _run_by(self, reference: Reference) -> Iterator[_Module]:
         """The files that an import runs, outermost package first; what cannot lead anywhere is left out."""
+        last = None
         for module in self._modules(reference):
             if self._owner.get(module.path) in self.entered:
                 yield module
+                last = module
+        if reference.names and last is not None and last.name == reference.module and last.is_package:
+            yield from self._on_demand(last, reference)
+
+    def _on_demand(self, package: _Module, reference: Reference) -> Iterator[_Module]:
+        """`from package import name` where a lazy package imports the module of `name` just then."""
+        source = (
+            self.source(package.name, package.path, is_package=True) if package.path.endswith(".py") else None
+        )
+        for item in source.on_demand if isinstance(source, Source) else ():
+            if not set(reference.names).isdisjoint(item.names):
+                for module in self._modules(Reference(item.module)):
+                    if self._owner.get(module.path) in self.entered:
+                        yield module
 
     def _modules(self, reference: Reference) -> Iterator[_Module]:
         name = ""

@@ -52,8 +52,8 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
         return Grade(Severity.REFUSE, Basis.REACHED, reached.importer, reached.line, reached.module)
     if loss.extra:
         seen = _read_whole(loss, imports)
-        through = None if seen.named else next(_through_others(loss, imports), None)
-        return seen.guarded or seen.deferred or through or Grade(Severity.NOTE, Basis.NOWHERE)
+        named = seen.guarded or seen.deferred or next(_through_others(loss, imports), None)
+        return named or Grade(Severity.NOTE, Basis.NOWHERE)
     if _is_known_load(loss, known):
         return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
     stated = next(_at_module_level(loss, imports), None)
@@ -127,7 +127,10 @@ class _Guards(NamedTuple):
             for item in _whole(source, self.dist, self.imports).imports:
                 if path in self.imports.closure.runs(item):
                     stands = self.imports.closure.stands(item)
-                    yield source, Condition.UNCONDITIONAL if stands else item.condition
+                    yield (
+                        source,
+                        Condition.UNCONDITIONAL if stands else min(item.condition, Condition.GUARDED),
+                    )
 
 
 def _whole(path: TargetPath, dist: Distribution, imports: Imports) -> Source:
@@ -146,7 +149,7 @@ def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
         for item in source.imports:
             lost = imports.closure.lost(item, path)
             if lost and lost[1].dist == loss.lost:
-                seen = _with_import(seen, path, item, imports)
+                seen = _with_import(seen, path, item, imports, extra=loss.extra)
         for use in source.dynamics:
             if use.name in written if use.way is Way.VERSION else is_gone(use.name, imports.gone):
                 seen = _with_use(seen, path, use)
@@ -168,7 +171,7 @@ def _through_others(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
                         yield Grade(Severity.WARN, Basis.GUARDED, path, item.line, item.module)
 
 
-def _with_import(seen: _Seen, path: TargetPath, item: Import, imports: Imports) -> _Seen:
+def _with_import(seen: _Seen, path: TargetPath, item: Import, imports: Imports, *, extra: bool) -> _Seen:
     if item.condition is Condition.DEFERRED:
         return seen._replace(
             deferred=seen.deferred or Grade(Severity.WARN, Basis.DEFERRED, path, item.line, item.module)
@@ -177,7 +180,7 @@ def _with_import(seen: _Seen, path: TargetPath, item: Import, imports: Imports) 
         guarded=seen.guarded
         or Grade(
             Severity.WARN,
-            Basis.MODULE_LEVEL if imports.closure.stands(item) else Basis.GUARDED,
+            Basis.MODULE_LEVEL if extra and imports.closure.stands(item) else Basis.GUARDED,
             path,
             item.line,
             item.module,

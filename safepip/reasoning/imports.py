@@ -169,8 +169,11 @@ def _importers(
     for path in paths:
         name, is_package = module_of(path, imports.inventory)
         source = imports.closure.source(name, path, is_package=is_package)
-        for item in source.imports if isinstance(source, Source) else ():
-            reached = imports.closure.runs(item) & modules.keys() if imports.closure.stands(item) else ()
+        if not isinstance(source, Source):
+            continue
+        standing = [item for item in source.imports if imports.closure.stands(item)]
+        for item in (*standing, *source.on_demand):
+            reached = imports.closure.runs(item) & modules.keys()
             if any(not path.startswith(one.removesuffix("__init__.py")) for one in reached):
                 found[path] = name  # from inside a package its __init__ has run already
     return found

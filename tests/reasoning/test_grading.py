@@ -50,6 +50,15 @@ def test_a_module_that_only_a_guard_reaches_is_a_warning() -> None:
     assert graded(sources).severity is WARN
 
 
+def test_a_module_that_is_reached_only_after_a_guarded_import_worked_is_a_warning() -> None:
+    sources = {
+        "user/__init__.py": "from . import concurrency",
+        "user/concurrency.py": "try:\n    import lost\nexcept ImportError:\n    pass\nelse:\n    from ._green import it\n",
+        "user/_green.py": "import lost",
+    }
+    assert graded(sources).severity is WARN
+
+
 def test_a_module_that_a_function_loads_is_refused() -> None:
     sources = {"user/__init__.py": "def load():\n    from . import inner\n", "user/inner.py": "import lost"}
     assert graded(sources).basis is Basis.MODULE_LEVEL

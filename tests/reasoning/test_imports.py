@@ -257,3 +257,16 @@ def test_what_hangs_on_a_name_of_the_package_counts_unless_the_removal_can_chang
         "user/inner.py": "import numpy",
     }
     assert list(environment(NUMPY, package("user", sources)).chains("numpy")) == lost
+
+
+def test_a_name_of_a_lazy_package_imports_its_module_when_it_is_asked_for() -> None:
+    lazy = "__getattr__ = attach(__name__)\nif TYPE_CHECKING:\n    from .api import Api\n    from .other import Other\n"
+    there = environment(
+        NUMPY,
+        package("hub", {"hub/__init__.py": lazy, "hub/api.py": "import numpy", "hub/other.py": ""}),
+        user("from hub import Api", name="one", requires=("hub",)),
+        user("from hub import Other", name="two", requires=("hub",)),
+    )
+    assert there.chains("numpy") == {
+        "one": "import one → one/__init__.py:1 → hub/api.py:1 → import numpy",
+    }
