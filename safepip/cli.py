@@ -7,12 +7,11 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from itertools import pairwise
 from typing import TYPE_CHECKING, NoReturn
 
-from safepip import grammar
+from safepip import grammar, json_wanted
 from safepip.errors import OutOfTimeError, SafepipError
-from safepip.model.request import Ask, History, PassThrough, ShowHelp, ShowVersion, Undo, Uninstall
+from safepip.model.request import Ask, History, PassThrough, Request, ShowHelp, ShowVersion, Undo, Uninstall
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -26,11 +25,10 @@ if TYPE_CHECKING:
 
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` ask for; the result is the exit code."""
-    as_json = (
-        "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairwise(arguments)
-    )
+    as_json = json_wanted.is_wanted(arguments, os.environ)
     try:
-        return _answer(arguments)
+        request = grammar.parse(arguments)
+        return _answer(json_wanted.wanting(request) if as_json else request)
     except SafepipError as error:
         return _fail(error, as_json=as_json)
     except KeyboardInterrupt:
@@ -55,8 +53,8 @@ def _internal(error: Exception) -> SafepipError:
     )
 
 
-def _answer(arguments: Sequence[str]) -> int:
-    match grammar.parse(arguments):
+def _answer(request: Request) -> int:
+    match request:
         case ShowVersion(of_pip):
             from safepip import __version__
 
@@ -218,6 +216,11 @@ def _report(assessment: Assessment) -> None:
     stream = sys.stdout if request.dry_run else sys.stderr
     style = _style(stream.fileno(), verbose=request.verbose > 0)
     if not (request.quiet and assessment.stops in {None, 0} and not verdict.warned):
+        if assessment.stops and not stream.isatty() and not request.verbose:
+            from safepip.render import brief
+
+            stream.write(brief.show(verdict))
+            return
         stream.write(terminal.show(verdict, style, assessment.found.reason))
         if assessment.sparing is not None:
             from safepip.render import changes

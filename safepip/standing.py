@@ -48,7 +48,7 @@ def answer(request: Ask) -> int:
         return 0
     if request.command == "init":
         return _init(words)
-    as_json = _take(words, "--json") or os.environ.get("SAFEPIP_JSON") == "1"
+    as_json = _take(words, "--json")
     python = _value(words, "--python") or request.python
     return _guard(words, python, as_json=as_json)
 

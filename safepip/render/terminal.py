@@ -32,7 +32,7 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     notes = [finding for finding in verdict.findings if finding.severity is Severity.NOTE]
     shown = blocks if style.verbose else blocks[:BLOCKS]
     lines = [
-        *_wrapped(_headline(verdict), "", style),
+        *_wrapped(headline(verdict), "", style),
         *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
     ]
     for block in shown:
@@ -83,7 +83,7 @@ def printable(text: str) -> str:
     )
 
 
-def _headline(verdict: Verdict) -> str:
+def headline(verdict: Verdict) -> str:
     leaving = [f"{dist.name} {dist.version}".strip() for dist in verdict.removal.leaving]
     what = _some(leaving) or _some([skip.name for skip in verdict.removal.skipped]) or "nothing"
     match verdict.decision:

@@ -41,9 +41,7 @@ def place(story: Environment) -> Environment:
         "pip uninstall -y cudnn-cu13",
         "bin/pip uninstall -y cudnn-cu13",
         "cd bin && ./pip3 uninstall -y cudnn-cu13",
-        "cd /tmp; source $PWD/x; bin/python -m pip uninstall -y cudnn-cu13".replace(
-            "cd /tmp; source $PWD/x; ", ""
-        ),
+        "bin/python -m pip uninstall -y cudnn-cu13",
         "cd .. && . env/bin/activate && python -m pip uninstall -y cudnn-cu13",
         "bash -lc 'pip uninstall -y cudnn-cu13 && echo done'",
         "sudo -E pip uninstall -y cudnn-cu13 || true",
@@ -111,7 +109,7 @@ def test_an_environment_that_is_not_there_is_blocked(place: Environment) -> None
     assert call("/nowhere/bin/python -m pip uninstall -y x", place).code == BLOCKED
 
 
-def test_a_harmless_line_is_answered_without_the_judge(place: Environment) -> None:
+def test_a_harmless_line_is_answered_without_the_judge() -> None:
     code = (
         "import io, sys; start = set(sys.modules); from safepip.commands import hook;"
         'sys.stdin = io.TextIOWrapper(io.BytesIO(b\'{"tool_input": {"command": "uv pip list"}}\'));'

@@ -1,0 +1,56 @@
+"""A refusal for whoever reads no screen: a script's log, a program that pays for each character.
+
+The first line says what is refused and why, the last one what to run instead; in between as much evidence as fits.
+"""
+
+from __future__ import annotations
+
+import shlex
+
+from safepip.model.report import Decision, Finding, Severity, Verdict
+from safepip.render import terminal
+
+MOST = 1600  # characters, about 400 tokens; only commands longer than that go beyond it
+
+_HEADLINE = 500
+_EVIDENCE = 300
+
+
+def show(verdict: Verdict) -> str:
+    """With a newline at its end."""
+    worst = max((finding.severity for finding in verdict.findings), default=Severity.NOTE)
+    findings = [finding for finding in verdict.findings if finding.severity is worst]
+    first = _cut(
+        terminal.printable(f"{terminal.headline(verdict)}: {findings[0].message}; nothing was touched"),
+        _HEADLINE,
+    )
+    last = terminal.printable(_instead(verdict))
+    lines = [first, _cut(terminal.printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
+    room = MOST - len(last) - sum(len(line) + 1 for line in lines) - len("… and 1000 more: add --json\n")
+    for number, finding in enumerate(findings):
+        line = _cut(terminal.printable(_evidence(finding)), _EVIDENCE)
+        room -= len(line) + 1
+        if room < 0:
+            lines.append(f"… and {len(findings) - number} more: add --json")
+            break
+        lines.append(line)
+    return "".join(f"{line}\n" for line in (*lines, last))
+
+
+def _evidence(finding: Finding) -> str:
+    chain = next((" → ".join(consumer.chain) for consumer in finding.consumers if consumer.chain), "")
+    return f"{finding.kind.value}: {finding.message}{f' [{chain}]' if chain else ''}"
+
+
+def _instead(verdict: Verdict) -> str:
+    for remedy in verdict.remedies:
+        if remedy.commands:
+            return f"Run instead: {' && '.join(map(shlex.join, remedy.commands))}"
+    if verdict.remedies:
+        return f"Run instead: nothing. {verdict.remedies[0].title}"
+    forced = "uninstall --force" if verdict.decision is Decision.REFUSE else "uninstall without --fail-on"
+    return f"Run instead: nothing, or `safepip --python {shlex.quote(verdict.target.executable)} {forced} …` on a person's word"
+
+
+def _cut(text: str, most: int) -> str:
+    return text if len(text) <= most else f"{text[: most - 2]} …"
