@@ -10,6 +10,7 @@ from safepip.model.environment import Target
 from safepip.model.report import Policy
 from safepip.model.request import PipSettings
 from safepip.reading import calling, configuration, pip_settings, targets
+from safepip.reading.homes import homes_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,11 @@ def find(python: str | None, *, isolated: bool = False) -> Found:
     settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)
     why = chosen.reason if python or not named else "named by pip's own settings"
     return Found(target, _reason(why, target), settings, configuration.load(os.environ, target.prefix))
+
+
+def has_vault(target: Target) -> bool:
+    """Whether an earlier change left anything; where none did there is nothing to end."""
+    return any(os.path.isdir(f"{home}/.safepip") for home in homes_of(target))
 
 
 def _reason(chosen: str, target: Target) -> str:
