@@ -48,7 +48,7 @@ MAY_IMPORT = {
         "errors",
         "",
     },
-    "uninstalling": {"commands", "streams", "render", "acting", "model", "errors"},
+    "uninstalling": {"commands", "streams", "render", "acting", "model", "errors", ""},
     "streams": {"render", "errors"},
     "standing": {"commands", "render", "model", "errors"},
     "startup": set[str](),
