@@ -39,8 +39,9 @@ OWN_FLAGS = {
     "--dry-run": "dry_run", "--json": "json", "--force": "force", "--files": "files",
     "--safe": "safe", "--no-keep": "no_keep",
 }  # fmt: skip
+FORMATS = ("terminal", "json", "sarif", "markdown")  # the last two with --dry-run only
 OPTIONAL = frozenset({"--safe"})  # flags that may have a value
-OWN_VALUES = {"--fail-on": "fail_on"}
+OWN_VALUES = {"--fail-on": "fail_on", "--format": "format"}
 OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})
 
 
@@ -186,6 +187,7 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
             raise UsageError(
                 "no-such-level", f"option --fail-on: invalid choice: {level!r} (choose from 'warn')"
             )
+    kind = _format(values)
     dropped = _arguments_of([option for option in options if option.name in {*OWN, "python"}])
     kept = [index for index in range(len(rest)) if index not in dropped]
     before = sum(index < command for index in kept)
@@ -208,13 +210,26 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
         require_venv="require_venv" in values,
         break_system_packages="break_system_packages" in values,
         dry_run="dry_run" in values,
-        json="json" in values,
+        json="json" in values or kind == "json",
+        format=kind,
         force="force" in values,
         fail_on_warn="fail_on" in values,
         files="files" in values,
         safe=_safe(values.get("safe", ["off"])[-1]),
         keep="no_keep" not in values,
     )
+
+
+def _format(values: Mapping[str, list[str]]) -> str:
+    kind = values.get("format", ["terminal"])[-1]
+    if kind not in FORMATS:
+        choices = ", ".join(map(repr, FORMATS))
+        raise UsageError(
+            "no-such-choice", f"option --format: invalid choice: {kind!r} (choose from {choices})"
+        )
+    if kind in FORMATS[2:] and "dry_run" not in values:
+        raise UsageError("dry-run-only", f"--format {kind} is for --dry-run")
+    return kind
 
 
 def _safe(value: str) -> Safe:

@@ -107,21 +107,6 @@ def _may_go_on(assessment: Assessment) -> bool:
     return answer != "n"
 
 
-def _report_for_machines(assessment: Assessment) -> None:
-    from safepip import __version__
-    from safepip.render import markdown, notices, sarif
-
-    verdict = assessment.verdict
-    found = tuple(notices.of_verdict(verdict))
-    if assessment.request.format == "sarif":
-        text = sarif.dump(found, frozenset(), verdict.target.prefix, __version__)
-    else:
-        ways = [(remedy.title, remedy.commands) for remedy in verdict.remedies]
-        text = markdown.show(notices.headline(verdict), found, frozenset(), ways)
-    sys.stdout.write(text)
-    sys.stdout.flush()
-
-
 def _report(assessment: Assessment) -> None:
     """To standard error where pip's own output follows or would have; JSON and dry-runs to standard output."""
     request, verdict = assessment.request, assessment.verdict
@@ -131,7 +116,10 @@ def _report(assessment: Assessment) -> None:
         print(document.dump(verdict, files=request.files), flush=True)
         return
     if request.format != "terminal":
-        _report_for_machines(assessment)
+        from safepip import __version__
+        from safepip.render import machines
+
+        print(machines.show_verdict(request.format, verdict, __version__), end="", flush=True)
         return
     from safepip.render import terminal
 

@@ -105,6 +105,8 @@ class Policy:
     severity: Mapping[FindingKind, Severity] = field(default_factory=dict)
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
+    allow_force: bool = True  # false in any file forbids --force: an owner's word stands
+    ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,6 +46,7 @@ class Uninstall:
     break_system_packages: bool = False
     dry_run: bool = False
     json: bool = False
+    format: str = "terminal"
     force: bool = False
     fail_on_warn: bool = False
     files: bool = False

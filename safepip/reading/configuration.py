@@ -1,10 +1,16 @@
-"""safepip's own settings: the user's file, then the environment's, which wins where both speak of one thing.
+"""safepip's own settings: the machine's file, the user's, the environment's; the later wins where two speak of one thing.
 
     protected = ["torch"]           # both lists count
     timeout = 30                    # seconds
+    allow-force = false             # nobody may use --force; true elsewhere does not lift it
 
     [severity]
     requirement-lost = "warn"
+
+    [[ignore]]                      # audit and doctor do not fail on it
+    fingerprint = "0f3c…"           # as their JSON reports have it
+    reason = "no GPU here"
+    until = 2027-03-31              # optional: from then on it counts again
 
 A word that is not understood ends the command: a guard whose settings were half read guards something else.
 """
@@ -14,6 +20,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import reduce
 from typing import Any
 
@@ -23,6 +30,7 @@ from safepip.reading import plain_file
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
 _LONGEST = 86_400
+_MACHINE = "/etc/safepip/config.toml"  # by no variable: who is bound by it must not be able to lead past it
 _MAY_BE_NOTES = frozenset(
     {
         FindingKind.EXTRA_LOST, FindingKind.COMMAND_LOST, FindingKind.FAMILY_SPLIT, FindingKind.PROVIDER_CHANGED,
@@ -37,6 +45,7 @@ def load(environ: Mapping[str, str], prefix: str) -> Policy:
 
 
 def _files(environ: Mapping[str, str], prefix: str) -> Iterator[str]:
+    yield _MACHINE
     home = environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(home):  # the XDG base directory specification has such a value ignored
         home = os.path.expanduser("~/.config")
@@ -49,13 +58,21 @@ def _with_file(policy: Policy, path: str) -> Policy:
         match key:
             case "severity":
                 severity = {**policy.severity, **dict(_severities(value, path))}
-                policy = Policy(severity, policy.protected, policy.timeout)
+                policy = replace(policy, severity=severity)
             case "protected":
-                policy = Policy(policy.severity, policy.protected | _protected(value, path), policy.timeout)
+                policy = replace(policy, protected=policy.protected | _protected(value, path))
             case "timeout":
-                policy = Policy(policy.severity, policy.protected, _timeout(value, path))
+                policy = replace(policy, timeout=_timeout(value, path))
+            case "ignore":
+                policy = replace(policy, ignored=policy.ignored | frozenset(_ignored(value, path)))
+            case "allow-force":
+                policy = replace(policy, allow_force=policy.allow_force and _flag(value, path))
             case _:
-                raise _wrong(path, f"there is no setting {key!r}", "severity, protected and timeout")
+                raise _wrong(
+                    path,
+                    f"there is no setting {key!r}",
+                    "severity, protected, timeout, allow-force and ignore",
+                )
     return policy
 
 
@@ -98,6 +115,27 @@ def _timeout(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LONGEST:
         raise _wrong(path, f"timeout is {value!r}", f"seconds, more than 0 and at most {_LONGEST}")
     return float(value)
+
+
+def _ignored(value: object, path: str) -> Iterator[str]:
+    """The fingerprints of entries whose last day is not over. Each says why: nobody remembers otherwise."""
+    from datetime import UTC, date, datetime
+
+    for entry in value if isinstance(value, list) else [None]:
+        fingerprint, reason = (entry or {}).get("fingerprint"), (entry or {}).get("reason")
+        until = (entry or {}).get("until", date.max)
+        if not (isinstance(fingerprint, str) and isinstance(reason, str) and reason and type(until) is date):
+            raise _wrong(
+                path, f"ignore has {entry!r}", "tables of fingerprint, reason and perhaps until, a date"
+            )
+        if until >= datetime.now(UTC).date():
+            yield fingerprint
+
+
+def _flag(value: object, path: str) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(path, f"allow-force is {value!r}", "true or false")
+    return value
 
 
 def _wrong(path: str, what: str, allowed: str) -> SafepipError:

@@ -166,14 +166,11 @@ def _users(reasons: Iterable[Reason]) -> str:
 
 
 def _judged(item: Judged) -> dict[str, Any]:
-    findings = document.report(item.verdict, files=False)["findings"]
-    for found, finding in zip(findings, item.verdict.findings, strict=True):
-        found["fingerprint"] = notices.of_finding(finding, item.dist.key).fingerprint
     return {
         "name": item.dist.name,
         "version": item.dist.version,
         "verdict": item.verdict.decision.value,
-        "findings": findings,
+        "findings": document.report(item.verdict, files=False)["findings"],
         "needed_by": [
             {
                 "distribution": reason.distribution,

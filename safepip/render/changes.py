@@ -13,7 +13,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.receipt import Held, ItemKind, Kept, Ledger, Receipt, Undone
 from safepip.model.sparing import Sparing
-from safepip.render.document import SCHEMA, _printable
+from safepip.render.document import SCHEMA, escaped
 from safepip.render.terminal import Style, printable
 
 NAMED = 5  # paths in the way that are shown
@@ -171,4 +171,4 @@ def _wrapped(text: str, style: Style) -> Sequence[str]:
 
 
 def _dump(document: dict[str, Any]) -> str:
-    return json.dumps(_printable({"schema": SCHEMA, **document}))
+    return json.dumps(escaped({"schema": SCHEMA, **document}))

@@ -7,6 +7,7 @@ from typing import Any
 
 from safepip.errors import SafepipError
 from safepip.model.report import Finding, Severity, Summary, Verdict
+from safepip.render import notices
 
 SCHEMA = 1
 
@@ -14,17 +15,17 @@ SCHEMA = 1
 def dump(verdict: Verdict, *, files: bool = False, outcome: Summary | None = None) -> str:
     """The report as one line of JSON text; `files` adds the full list of paths that go, `outcome` what pip then did."""
     done = {"outcome": _outcome(outcome)} if outcome else {}
-    return json.dumps(_printable({**report(verdict, files=files), **done}))
+    return json.dumps(escaped({**report(verdict, files=files), **done}))
 
 
 def dump_error(error: SafepipError) -> str:
     detail = {"reference": error.reference, "message": error.message, "hint": error.hint}
-    return json.dumps(_printable({"schema": SCHEMA, "error": detail}))
+    return json.dumps(escaped({"schema": SCHEMA, "error": detail}))
 
 
 def dump_document(document: dict[str, Any]) -> str:
     """Another command's report: it has its schema already."""
-    return json.dumps(_printable(document))
+    return json.dumps(escaped(document))
 
 
 def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
@@ -50,7 +51,7 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         },
         "installing": [],
         "skipped": [{"name": skip.name, "reason": skip.reason} for skip in removal.skipped],
-        "findings": [_finding(finding) for finding in verdict.findings],
+        "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
     }
@@ -65,7 +66,7 @@ def _outcome(outcome: Summary) -> dict[str, Any]:
     }
 
 
-def _finding(finding: Finding) -> dict[str, Any]:
+def _finding(finding: Finding, verdict: Verdict) -> dict[str, Any]:
     provider = finding.provider
     return {
         "kind": finding.kind.value,
@@ -91,13 +92,14 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "message": finding.message,
         "proof": finding.proof,
         "broken_before": finding.broken_before,
+        "fingerprint": notices.of_finding(finding, notices.removing(verdict)).fingerprint,
     }
 
 
-def _printable(value: Any) -> Any:
+def escaped(value: Any) -> Any:
     """Names that are no text become escapes: a surrogate in JSON would break its readers."""
     if isinstance(value, str):
         return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
     if isinstance(value, dict):
-        return {key: _printable(item) for key, item in value.items()}
-    return [_printable(item) for item in value] if isinstance(value, list | tuple) else value
+        return {key: escaped(item) for key, item in value.items()}
+    return [escaped(item) for item in value] if isinstance(value, list | tuple) else value

@@ -5,7 +5,7 @@ A fingerprint holds no absolute path and no version: it stays the same on anothe
 
 from __future__ import annotations
 
-import hashlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ from safepip.model.audit import Audit, Mixed
 from safepip.model.diagnosis import Ailment, Diagnosis, Level
 from safepip.model.report import Finding, Severity, Verdict
 
+_VERSION = re.compile(r"\d[\w.+]*")  # counts and versions come and go
 _SEVERITY = {Level.ERROR: Severity.REFUSE, Level.WARN: Severity.WARN, Level.NOTE: Severity.NOTE}
 
 
@@ -27,24 +28,35 @@ class Notice(NamedTuple):
 
 def fingerprint(*parts: str) -> str:
     """The same for the same parts, wherever and whenever."""
+    import hashlib
+
     text = "\0".join(parts).encode("utf-8", "surrogateescape")
     return hashlib.sha256(text).hexdigest()[:20]
 
 
 def of_verdict(verdict: Verdict) -> Iterator[Notice]:
-    removing = "+".join(sorted(dist.key for dist in verdict.removal.leaving))
     for finding in verdict.findings:
-        yield of_finding(finding, removing)
+        yield of_finding(finding, removing(verdict))
 
 
-def of_finding(finding: Finding, removing: str) -> Notice:
-    """`removing`: the keys of what goes, joined by `+`."""
-    what = finding.soname or finding.message
+def headline(verdict: Verdict) -> str:
+    going = ", ".join(f"{dist.name} {dist.version}".strip() for dist in verdict.removal.leaving)
+    return f"safepip: removing {going or 'nothing'}: {verdict.decision.value}"
+
+
+def removing(verdict: Verdict) -> str:
+    """The keys of what goes, joined by `+`."""
+    return "+".join(sorted(dist.key for dist in verdict.removal.leaving))
+
+
+def of_finding(finding: Finding, going: str) -> Notice:
+    """`going`: as `removing` says it."""
+    what = finding.soname or _VERSION.sub("", finding.message)
     return Notice(
         finding.kind.value,
         finding.severity,
         finding.message,
-        fingerprint("removal", removing, finding.kind.value, finding.distribution, what),
+        fingerprint("removal", going, finding.kind.value, finding.distribution, what),
         finding.paths[0] if finding.paths else "",
         finding.distribution,
     )
