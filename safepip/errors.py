@@ -29,6 +29,12 @@ class OutOfTimeError(SafepipError):
     """Judging took longer than the configured bound."""
 
 
+class ForbiddenError(SafepipError):
+    """The configuration does not allow it, whatever the verdict."""
+
+    exit_code = 10
+
+
 class RefusedByPipError(SafepipError):
     """Pip itself ends over an argument or a requirement file before it touches anything."""
 

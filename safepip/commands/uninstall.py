@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from safepip.commands.examine import Case, examine
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
-from safepip.errors import RefusedByPipError
-from safepip.model.report import Decision, Verdict
+from safepip.errors import ForbiddenError, RefusedByPipError
+from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.reading.requested import requested
 from safepip.reasoning import admission
@@ -46,6 +46,12 @@ class Assessment:
 
 def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Assessment:
     """Look and judge; nothing is changed."""
+    if request.force and not found.policy.allow_force:
+        raise ForbiddenError(
+            "force-forbidden",
+            f"--force is forbidden for {found.target.prefix} by its configuration; nothing was touched",
+            "Without --force the report names safe ways.",
+        )
     files = (*found.settings.requirement_files, *request.requirement_files)  # pip's order: settings first
     wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
     refused = admission.refused(request, found.settings, found.target) or wanted.refused
@@ -57,4 +63,11 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
 
         sparing = safely.spare(wanted.keys, scene, request.safe)
     case = examine(wanted.keys, scene, sparing.removal if sparing else None)
-    return Assessment(request, found, case, judge(case.evidence, found.policy), sparing)
+    verdict = judge(case.evidence, found.policy)
+    if not found.policy.allow_force:
+        verdict = replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
+    return Assessment(request, found, case, verdict, sparing)
+
+
+def _is_allowed(remedy: Remedy) -> bool:
+    return not any("--force" in command for command in remedy.commands)

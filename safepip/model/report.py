@@ -106,7 +106,6 @@ class Policy:
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
     allow_force: bool = True  # false in any file forbids --force: an owner's word stands
-    ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on
 
 
 @dataclass(frozen=True, slots=True)

@@ -200,3 +200,14 @@ def test_a_python_that_pips_settings_name_is_the_one_acted_on(story: Environment
     assert answer.code == 0
     assert f"in {story.prefix}" in answer.out
     assert "pip's own settings" in " ".join(answer.out.split())
+
+
+def test_an_owner_can_forbid_force_and_then_no_remedy_speaks_of_it(story: Environment) -> None:
+    (story.prefix / ".safepip").mkdir()
+    (story.prefix / ".safepip/config.toml").write_text("allow-force = false\n")
+    before = story.tree()
+    answer = story.safepip("uninstall", "--force", "-y", "cudnn-cu13")
+    assert (answer.code, "--force is forbidden" in answer.err) == (REFUSED, True)
+    assert story.tree() == before
+    told = story.safepip("uninstall", "--json", "-y", "cudnn-cu13").report["remedies"]
+    assert [remedy for remedy in told if any("--force" in command for command in remedy["commands"])] == []

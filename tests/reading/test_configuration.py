@@ -58,6 +58,7 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
         ('protected = "torch"', "protected is 'torch'", "Allowed: a list of names."),
         ("protected = [1]", "protected is [1]", "Allowed: a list of names."),
         ("timeout = 0", "timeout is 0", "Allowed: seconds, more than 0 and at most 86400."),
+        ("allow-force = 0", "allow-force is 0", "Allowed: true or false."),
         ("timeout = true", "timeout is True", "Allowed: seconds, more than 0 and at most 86400."),
         ("timeout = nan", "timeout is nan", "Allowed: seconds, more than 0 and at most 86400."),
     ],
