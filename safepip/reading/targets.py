@@ -47,7 +47,7 @@ def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
     for path in (python, f"{python}/bin/python") if os.path.isdir(python) else (python,):
         if os.path.exists(path) and not os.path.isdir(path):
             return TargetPath(os.path.abspath(path))
-        if os.path.islink(path):
+        if os.path.islink(path) and not os.path.exists(path):
             raise _dangling(path)
     if os.path.isdir(python):
         raise TargetError(

@@ -53,6 +53,19 @@ def test_a_named_interpreter_decides_and_so_does_an_environments_folder(folder: 
         assert chosen(python=str(named), module=True) == expected(python, "named by --python")
 
 
+def test_a_link_to_an_environments_folder_is_as_good(folder: Folder) -> None:
+    program(folder("venv/bin") / "python")
+    link = folder("elsewhere") / "link"
+    link.symlink_to(folder("venv"))
+    assert chosen(python=str(link)).executable == f"{link}/bin/python"
+
+
+def test_the_shell_functions_tell_what_they_stand_for(folder: Folder) -> None:
+    python = program(folder("bin") / "python3")
+    path = {"PATH": str(folder("bin")), "SAFEPIP_STANDS_FOR": "python3"}
+    assert choose(None, path, "/elsewhere/bin/safepip", running_as_module=False).executable == str(python)
+
+
 def test_a_named_interpreter_is_a_path_from_here(folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     python = program(folder("venv/bin") / "python")
     monkeypatch.chdir(folder("venv"))
