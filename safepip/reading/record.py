@@ -10,6 +10,25 @@ from safepip.model.paths import TargetPath
 
 _LONGEST_FIELD = 131_072  # csv.field_size_limit()
 _CHUNK = 1 << 20
+_ODD_START = ("", ".", "/", '"')
+_ODD = (
+    "//",
+    "/.",
+    "/,",
+    '/"',
+    "\n.",
+    "\n/",
+    '"',
+    "\r",
+    "\v",
+    "\f",
+    "\x1c",
+    "\x1d",
+    "\x1e",
+    "\x85",
+    "\u2028",
+    "\u2029",
+)
 
 
 class BrokenRecordError(ValueError):
@@ -21,10 +40,12 @@ def paths(text: str) -> list[str]:
     lines = text.splitlines()
     _check(lines)
     cells = [row[0] for row in _rows(lines)] if '"' in text else [line.partition(",")[0] for line in lines]
+    if text[:1] not in _ODD_START and not any(mark in text for mark in _ODD):
+        return cells  # so it is for nearly every RECORD, and asking the whole text is quicker than each row
     odd = [
         i
         for i, cell in enumerate(cells)
-        if cell[:1] in "./" or "/." in cell or "//" in cell or cell[-1] == "/"
+        if cell[:1] in "./" or "/." in cell or "//" in cell or cell[-1:] == "/"
     ]
     for index in odd:
         cells[index] = _folded(cells[index])
