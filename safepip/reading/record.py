@@ -10,7 +10,7 @@ from safepip.model.paths import TargetPath
 
 _LONGEST_FIELD = 131_072  # csv.field_size_limit()
 _CHUNK = 1 << 20
-_ODD_START = ("", ".", "/", '"')
+_ODD_START = ("", ".", "/", '"', ",")
 _ODD = (
     "//",
     "/.",
@@ -18,6 +18,7 @@ _ODD = (
     '/"',
     "\n.",
     "\n/",
+    "\n,",
     '"',
     "\r",
     "\v",
