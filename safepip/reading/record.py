@@ -110,7 +110,7 @@ def _rows(lines: Sequence[str]) -> list[list[str]]:
 
 
 def _folded(cell: str) -> str:
-    root = "" if not cell.startswith("/") else "//" if cell[:3].rstrip("/") and cell[:2] == "//" else "/"
+    root = "" if cell[:1] != "/" else "//" if cell[:2] == "//" and cell[2:3] != "/" else "/"
     return root + "/".join([part for part in cell.split("/") if part not in {"", "."}]) or "."
 
 
