@@ -15,6 +15,7 @@ _ODD = (
     "//",
     "/.",
     "/,",
+    "/\n",
     '/"',
     "\n.",
     "\n/",
@@ -41,7 +42,7 @@ def paths(text: str) -> list[str]:
     lines = text.splitlines()
     _check(lines)
     cells = [row[0] for row in _rows(lines)] if '"' in text else [line.partition(",")[0] for line in lines]
-    if text[:1] not in _ODD_START and not any(mark in text for mark in _ODD):
+    if text[:1] not in _ODD_START and text[-1:] != "/" and not any(mark in text for mark in _ODD):
         return cells  # so it is for nearly every RECORD, and asking the whole text is quicker than each row
     odd = [
         i

@@ -22,6 +22,10 @@ TEXTS = st.lists(
     st.one_of(CELLS, st.sampled_from(["pkg/a.py,sha256=x,3", "../../../bin/x,,", '"a,b",,', "", "a//b/./c"]))
 )
 
+PIECES = st.lists(
+    st.sampled_from(["a", "b", "/", ".", "..", ",", "\n", "x/y", "//", "./", "\r\n", "\x85"]), max_size=12
+)
+
 
 def as_pip_reads(text: str) -> list[str] | None:
     """pip's metadata/base.py, `_iter_declared_entries_from_record`; None where it ends with a traceback."""
@@ -29,6 +33,16 @@ def as_pip_reads(text: str) -> list[str] | None:
         return [str(Path(row[0])) for row in csv.reader(text.splitlines())]
     except (IndexError, csv.Error):
         return None
+
+
+@given(PIECES.map("".join))
+def test_a_record_made_of_slashes_and_dots_is_folded_as_pathlib_folds_it(text: str) -> None:
+    expected = as_pip_reads(text)
+    if expected is None:
+        with pytest.raises(record.BrokenRecordError):
+            record.paths(text)
+    else:
+        assert record.paths(text) == expected
 
 
 @given(TEXTS.map("\n".join))
