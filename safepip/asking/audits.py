@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
 from safepip.asking.common import Caller, Reporting, Told, progress, reporting
+from safepip.errors import SafepipError
+
+if TYPE_CHECKING:
+    from safepip.model.audit import Audit
 
 
 @click.command()
@@ -16,10 +22,18 @@ from safepip.asking.common import Caller, Reporting, Told, progress, reporting
     type=click.Path(exists=True),
     help="A folder of your own code: it needs what it imports.",
 )
+@click.option("--html", type=click.Path(dir_okay=False), help="A page to look at, in one file.")
 @reporting
 @click.pass_obj
-def audit(
-    obj: Caller, /, packages: tuple[str, ...], how: Reporting, *, remove: bool, code: tuple[str, ...]
+def audit(  # noqa: PLR0913  each is an option
+    obj: Caller,
+    /,
+    packages: tuple[str, ...],
+    how: Reporting,
+    *,
+    remove: bool,
+    code: tuple[str, ...],
+    html: str | None,
 ) -> int:
     """What can go: the verdict of each distribution's removal, what nobody needs, and what is mixed.
 
@@ -47,6 +61,8 @@ def audit(
         )
         return how.tell(told, tuple(notices.of_verdict(set_.verdict)), known)
     audited = command.audit(scene, found.policy, code, progress())
+    if html:
+        _write_page(audited, html)
     told = Told(
         lambda: render.report(audited),
         lambda: render.show(audited, style),
@@ -55,3 +71,16 @@ def audit(
         [(f"{len(item.dists)} {item.title}", [item.command]) for item in audited.unneeded if item.command],
     )
     return how.tell(told, tuple(notices.of_audit(audited)), known)
+
+
+def _write_page(audited: Audit, path: str) -> None:
+    from importlib.resources import files
+
+    from safepip.render import page
+
+    text = page.show(audited, (files("safepip.render") / "page.html").read_text("utf-8"))
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise SafepipError("page", f"{path} cannot be written: {error.strerror}") from error
