@@ -27,10 +27,14 @@ def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
     required = any(
         finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST} for finding in refused
     )
+    safe = list(_safely(verdict, refused))
     keep, restore = list(_keep(verdict, refused)), list(_restore(verdict, refused, inventory))
-    best = [*keep, *restore] if required or not restore else [*restore, *keep]
+    if not required and not safe:
+        keep, restore = restore, keep
     return (
-        *best,
+        *safe,
+        *keep,
+        *restore,
         *_with_consumers(verdict, refused, inventory),
         *_replace(verdict, refused),
         *_special(verdict, refused),
@@ -55,6 +59,21 @@ def mend(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
             (_command(verdict, "install", "--no-deps", "--force-reinstall", *_pinned([*emptied, *missed])),),
         ),
     )
+
+
+def _safely(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
+    """Where all that is lost lies at co-owned paths or beyond the distribution's own, leaving those alone loses nothing."""
+    shared = {item.path for item in verdict.shared}
+    helps = all(
+        finding.kind in {FindingKind.FILE_LOST, FindingKind.REACH_BEYOND}
+        or (finding.provider is not None and finding.provider.path in shared)
+        for finding in refused
+    )
+    if helps and verdict.removal.leaving:
+        yield Remedy(
+            "Remove it safely: what others own as well stays, with their own bytes",
+            (_command(verdict, "uninstall", "--safe", "-y", *_keys(verdict.removal.leaving)),),
+        )
 
 
 def _keep(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:

@@ -125,13 +125,26 @@ def test_thousands_of_lost_files_fold_into_one_finding_and_stubs_into_a_warning_
     assert len(verdict.findings[0].paths) == 93
 
 
-def test_for_a_co_owned_file_the_best_way_is_to_put_the_survivors_own_back() -> None:
+def test_for_a_co_owned_file_the_best_way_is_to_remove_it_safely() -> None:
     old, new = dist("kafka-python"), dist("kafka-python-ng", version="2.2.3")
     verdict = judge(shared_evidence(share("kafka/__init__.py", old, new, 10)), Policy())
-    assert [command[3:] for command in verdict.remedies[0].commands] == [
-        ("uninstall", "--force", "-y", "kafka-python"),
-        ("install", "--no-deps", "--force-reinstall", "kafka-python-ng==2.2.3"),
+    assert [[command[3:] for command in remedy.commands] for remedy in verdict.remedies] == [
+        [("uninstall", "--safe", "-y", "kafka-python")],
+        [],
+        [
+            ("uninstall", "--force", "-y", "kafka-python"),
+            ("install", "--no-deps", "--force-reinstall", "kafka-python-ng==2.2.3"),
+        ],
     ]
+
+
+def test_removing_safely_is_no_way_out_of_a_lost_requirement() -> None:
+    old, new = dist("kafka-python"), dist("kafka-python-ng", requires=["kafka-python"])
+    found = shared_evidence(share("kafka/__init__.py", old, new, 10))
+    lost = Lost((LostRequirement(new, old, "kafka-python", extra=False),), ())
+    verdict = judge(replace(found, requirements=lost), Policy())
+    assert verdict.remedies[0].title == "Keep kafka-python: kafka-python-ng needs it"
+    assert not any("--safe" in command for remedy in verdict.remedies for command in remedy.commands)
 
 
 def test_a_survivor_whose_file_carries_the_leavers_bytes_may_be_broken_already() -> None:
