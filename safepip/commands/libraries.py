@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 
 from safepip.commands.scene import Scene
@@ -9,9 +10,9 @@ from safepip.model.change import Removal
 from safepip.model.elf import Flaw, Symbol, Symbols, VersionNeed
 from safepip.model.environment import Distribution, Unjudged
 from safepip.model.paths import TargetPath
-from safepip.model.survey import Objects, Survey
+from safepip.model.survey import Hint, Mention, Objects, Survey
 from safepip.reading import search
-from safepip.reasoning import losses, objects, symbols
+from safepip.reasoning import families, hints, losses, objects, symbols
 from safepip.reasoning.evidence import Evidence
 from safepip.reasoning.losses import Grouped, Loss, Worlds
 from safepip.reasoning.survey import Surveyor
@@ -70,8 +71,32 @@ def _surveyed(evidence: Evidence, scene: Scene, names: frozenset[str]) -> tuple[
 
     before, after = losses.widen(names, reach, surveys, evidence.objects)
     worlds = Worlds(before, after, evidence.objects, scene.inventory)
-    found = _compared(worlds, scene, then, evidence.after)
-    return replace(evidence, libraries=found), before
+    evidence = replace(
+        evidence,
+        libraries=_compared(worlds, scene, then, evidence.after),
+        splits=tuple(families.split(before, after, evidence.objects)),
+        known_loads=scene.known_loads,
+    )
+    return replace(evidence, hints=_hinted(evidence, scene, then)), before
+
+
+def _hinted(evidence: Evidence, scene: Scene, then: Surveyor) -> tuple[Hint, ...]:
+    """Who names what goes, without needing it."""
+    gone = hints.names_going(evidence, then.holds, scene.loader) if scene.loader else {}
+    if not gone:
+        return ()
+    from safepip.reading.mentions import in_sources
+
+    def named(survivor: Distribution, names: Collection[str]) -> list[Mention]:
+        return [
+            *scene.mentions.in_objects(survivor, scene.objects.elves, names),
+            *in_sources(survivor, names, scene.modules),
+        ]
+
+    found = tuple(hints.find(evidence, gone, named))
+    scene.mentions.keep()
+    scene.modules.keep()
+    return found
 
 
 def _compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tuple[Grouped, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Inventory, Target
@@ -16,6 +17,9 @@ from safepip.reading.modules import Modules
 from safepip.reasoning import objects
 from safepip.reasoning.survey import Surveyor
 from safepip.world import World
+
+if TYPE_CHECKING:
+    from safepip.reading.mentions import Mentions
 
 
 class Scene:
@@ -51,6 +55,13 @@ class Scene:
     def modules(self) -> Modules:
         """The Python sources, and what earlier runs have found in them."""
         return Modules(self.inventory, self.environ)
+
+    @cached_property
+    def mentions(self) -> Mentions:
+        """Which libraries objects name, and what earlier runs have found in them."""
+        from safepip.reading.mentions import Mentions
+
+        return Mentions(self.target, self.environ)
 
     @cached_property
     def known_loads(self) -> tuple[KnownLoad, ...]:

@@ -3,16 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 
-from safepip.model.paths import DistKey
+
+class When(Enum):
+    """At which moment a library is opened."""
+
+    IMPORT = "import"  # before the distribution's own modules need it: such a need is met
+    LATER = "later"  # when it is first used, or when the user asks for it
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLoad:
     """One entry of known_loads.toml: `distribution` opens `sonames` from `folder` of any sys.path entry."""
 
-    distribution: DistKey
-    sonames: tuple[str, ...]  # patterns
-    folder: str  # pattern below a sys.path entry
+    distribution: str  # pattern of its key
+    sonames: tuple[str, ...]  # patterns of file names
+    folder: str  # pattern below a sys.path entry; "" where the loader is given a bare name
     source: str  # where this was read
     version: str  # of the distribution that was read
+    when: When = When.IMPORT
+    required: bool = True  # False: it goes on without

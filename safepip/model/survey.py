@@ -66,6 +66,24 @@ class Objects:
         return replace(self, owner={**self.owner, **owners})
 
 
+class Mention(NamedTuple):
+    """A name of a library where a program would find it to open at run time."""
+
+    soname: str
+    path: TargetPath  # the object or the source that holds it
+    line: int = 0  # of a source
+
+
+class Hint(NamedTuple):
+    """A survivor names a library that goes, and nothing else answers to the name."""
+
+    survivor: Distribution
+    lost: Distribution
+    path: TargetPath  # the file that goes
+    mentions: tuple[Mention, ...]
+    known: str = ""  # how a known load opens it
+
+
 @dataclass(frozen=True, slots=True)
 class SharedFile:
     """A path that goes and that several distributions list, with what each promised and what lies there."""
@@ -76,3 +94,11 @@ class SharedFile:
     size: int
     digest: str = ""  # read only where sizes do not tell whose bytes these are
     text: str = ""  # of a small __init__.py: what it does decides whether it matters
+
+
+class InUse(NamedTuple):
+    """A running process that has a file mapped which is to go."""
+
+    pid: int
+    name: str
+    path: TargetPath

@@ -61,6 +61,19 @@ class Cache:
         self._dists[dist.info] = dist
         self._changed.add(dist.info)
 
+    def kept(self, kind: str) -> dict[str, Any]:
+        """What `keep` was given last."""
+        return self._load(self._file(kind, self._prefix))
+
+    def keep(self, kind: str, content: Mapping[str, Any]) -> None:
+        """Write a file of another kind, for this environment."""
+        if self._folder:
+            try:
+                os.makedirs(self._folder, mode=0o700, exist_ok=True)
+                self._write(self._file(kind, self._prefix), content)
+            except OSError:
+                return
+
     def save(self) -> None:
         """Write what was added; older entries go where there are too many."""
         if not self._changed or not self._folder:
@@ -95,13 +108,8 @@ class Cache:
             self._write(self._sources_file(info), {"identity": identity, "sources": rows})
 
     def _identity(self, dist: Distribution) -> list[int]:
-        """Empty where there is no RECORD to tell by: then nothing is kept."""
         if dist.info not in self._identities:
-            try:
-                found = os.stat(f"{dist.info}/RECORD")
-                self._identities[dist.info] = [found.st_ino, found.st_size, found.st_mtime_ns]
-            except OSError:
-                self._identities[dist.info] = []
+            self._identities[dist.info] = identity_of(dist)
         return self._identities[dist.info]
 
     def _names_file(self) -> str:
@@ -137,6 +145,15 @@ def open_cache(environ: Mapping[str, str], target: Target) -> Cache:
     if folder.startswith(f"{target.prefix}/"):
         folder = ""
     return Cache(folder, target.version, target.prefix)
+
+
+def identity_of(dist: Distribution) -> list[int]:
+    """What changes when `dist` does; empty where there is no RECORD to tell by: then nothing is kept."""
+    try:
+        found = os.stat(f"{dist.info}/RECORD")
+    except OSError:
+        return []
+    return [found.st_ino, found.st_size, found.st_mtime_ns]
 
 
 def _names(entry: Any, identity: list[int], dist: Distribution) -> Names:

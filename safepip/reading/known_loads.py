@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from safepip.model.known_loads import KnownLoad
-from safepip.model.paths import DistKey
+from safepip.model.known_loads import KnownLoad, When
 
 TABLE = os.path.join(os.path.dirname(__file__), "known_loads.toml")
 
@@ -17,7 +16,13 @@ def read() -> tuple[KnownLoad, ...]:
         rows = tomllib.load(file)["load"]
     return tuple(
         KnownLoad(
-            DistKey(row["distribution"]), tuple(row["sonames"]), row["folder"], row["source"], row["version"]
+            row["distribution"],
+            tuple(row["sonames"]),
+            row["folder"],
+            row["source"],
+            row["version"],
+            When(row["when"]),
+            row["required"],
         )
         for row in rows
     )

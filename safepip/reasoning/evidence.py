@@ -9,8 +9,10 @@ from safepip.model.change import Removal
 from safepip.model.elf import Flaw
 from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Grade, ImportLoss
+from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.survey import Objects, SharedFile
+from safepip.model.survey import Hint, Objects, SharedFile
+from safepip.reasoning.families import Split
 from safepip.reasoning.losses import Grouped
 from safepip.reasoning.requirements import Lost
 from safepip.world import World
@@ -25,6 +27,9 @@ class Evidence:
     after: World
     objects: Objects  # of everybody, survivors named as owners first
     libraries: tuple[Grouped, ...] = ()
+    splits: tuple[Split, ...] = ()
+    hints: tuple[Hint, ...] = ()
+    known_loads: tuple[KnownLoad, ...] = ()
     shares: tuple[SharedFile, ...] = ()
     requirements: Lost = field(default_factory=lambda: Lost((), ()))
     imports: tuple[ImportLoss, ...] = ()
@@ -34,6 +39,7 @@ class Evidence:
     side_imports: frozenset[str] = frozenset()
     unreadable_going: tuple[tuple[TargetPath, Flaw], ...] = ()
     unreadable_consumers: tuple[tuple[TargetPath, Flaw], ...] = ()
+    in_use: tuple[InUse, ...] = ()
     hollow: tuple[Distribution, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
     bytes: int = 0  # that the removal's files hold

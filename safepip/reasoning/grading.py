@@ -17,6 +17,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.report import Severity
 from safepip.reasoning.finder import is_gone
 from safepip.reasoning.imports import Imports, module_of, statements
+from safepip.reasoning.known_loads import naming
 from safepip.reasoning.requirements import LostRequirement, requirement_key
 
 BASIS_OF_WAY = {
@@ -54,8 +55,10 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
         seen = _read_whole(loss, imports)
         named = seen.guarded or seen.deferred or next(_through_others(loss, imports), None)
         return named or Grade(Severity.NOTE, Basis.NOWHERE)
-    if _is_known_load(loss, known):
-        return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
+    opened = _known_loads(loss, known)
+    if opened:
+        fails = any(load.required for load in opened)
+        return Grade(Severity.REFUSE if fails else Severity.WARN, Basis.KNOWN_LOAD)
     stated = next(_at_module_level(loss, imports), None)
     if stated is not None:
         return stated
@@ -83,14 +86,11 @@ def has_modules(dist: Distribution) -> bool:
     return bool(sources or extensions) or not libraries
 
 
-def _is_known_load(loss: LostRequirement, known: Sequence[KnownLoad]) -> bool:
-    """Whether the survivor, or what it requires to that end, is known to open a library that the lost one brings."""
-    files = [path.rpartition("/")[2] for path in loss.lost.files or ()]
-    return any(
-        load.distribution == loss.survivor.key
-        and any(fnmatchcase(name, pattern) for pattern in load.sonames for name in files)
-        for load in known
-    )
+def _known_loads(loss: LostRequirement, known: Sequence[KnownLoad]) -> list[KnownLoad]:
+    """By which the survivor is known to open a library that the lost one brings."""
+    own = [load for load in known if fnmatchcase(loss.survivor.key, load.distribution)]
+    files = {path.rpartition("/")[2] for path in loss.lost.files or ()} if own else ()
+    return [load for name in sorted(files) for load in naming(name, loss.survivor.key, own)]
 
 
 def _at_module_level(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:

@@ -131,13 +131,23 @@ def _kind(need: Need, was: Answer | None, now: Answer, before: Survey) -> Findin
     return FindingKind.LIBRARY_LOST if before.works(need.root) else None
 
 
-def _causes(preloader: TargetPath, before: Survey, after: Survey) -> Iterator[Need]:
-    """Why an earlier import that had a library loaded does not get that far any more."""
+def _causes(
+    preloader: TargetPath, before: Survey, after: Survey, passed: frozenset[TargetPath] = frozenset()
+) -> Iterator[Need]:
+    """Why an earlier import that had a library loaded does not get that far any more: its own loss, or that of the
+    import before it.
+    """
     for need, now in after.answers.items():
         if need.root == preloader and now.standing < Standing.PRELOADED:
             was = before.answers.get(need)
             if was is None or was.standing >= Standing.PRELOADED:
-                yield need
+                earlier = was.preloader if was is not None else None
+                deeper = (
+                    list(_causes(earlier, before, after, passed | {preloader}))
+                    if earlier is not None and earlier not in passed
+                    else []
+                )
+                yield from deeper or [need]
 
 
 def _plainness(loss: Loss) -> tuple[bool, bool, bool, int, int, str]:

@@ -11,10 +11,10 @@ from functools import cached_property
 
 from safepip.model.elf import Binding, LoaderConfig, Loading, Rule
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.known_loads import KnownLoad
+from safepip.model.known_loads import KnownLoad, When
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
-from safepip.reasoning import linking, searches
+from safepip.reasoning import known_loads, linking, searches
 from safepip.reasoning import objects as elf_objects
 from safepip.reasoning.requirements import requires_closure
 from safepip.world import World
@@ -140,28 +140,23 @@ class Surveyor:
             if not elf_objects.module_name(module, self._inventory.target):
                 continue
             loading = self.loading(module)
-            found = next(
-                (
-                    item.path
-                    for item in loading.objects
-                    if name in (item.soname, item.path.rpartition("/")[2])
-                ),
-                None,
-            )
-            if loading.loadable and found is not None:
+            found = _loaded_as(name, loading) if loading.loadable else None
+            if found is not None:
                 self._preloader[root, name] = module
                 return found
         return None
 
     def _known_load(self, dist: Distribution, name: str) -> TargetPath | None:
-        for load in self._known:
-            if load.distribution == dist.key and any(fnmatchcase(name, pattern) for pattern in load.sonames):
-                for path in self._holders.get(name, ()):
-                    if any(
-                        fnmatchcase(path, f"{folder}/{load.folder}/*")
-                        for folder in self._inventory.target.path
-                    ):
-                        return path
+        """What `dist` opens by itself before its own modules need it."""
+        opened = [
+            load for load in known_loads.naming(name, dist.key, self._known) if load.when is When.IMPORT
+        ]
+        for load in opened:
+            for path in self._holders.get(name, ()):
+                if any(
+                    fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
+                ):
+                    return path
         return None
 
     def _answer(self, root: TargetPath, binding: Binding, real: Mapping[TargetPath, TargetPath]) -> Answer:
@@ -178,6 +173,17 @@ class Surveyor:
             required = requires_closure(dist, self._inventory)
             self._required[dist.info] = frozenset([dist.info, *(item.info for item in required)])
         return self._required[dist.info]
+
+
+def _loaded_as(name: str, loading: Loading) -> TargetPath | None:
+    """The object that answers to `name` once `loading` is done: it loaded it, or found it loaded by a known load."""
+    for item in loading.objects:
+        if name in (item.soname, item.path.rpartition("/")[2]):
+            return item.path
+    for binding in loading.bindings:
+        if binding.wants == name and binding.how is not None and binding.how.rule is Rule.PRELOADED:
+            return binding.provider
+    return None
 
 
 def _holders(objects: Objects) -> Mapping[str, list[TargetPath]]:
