@@ -13,9 +13,12 @@ from safepip.commands.target import Found
 from safepip.errors import ForbiddenError, RefusedByPipError
 from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.request import Safe, Uninstall
+from safepip.model.survey import InUse
+from safepip.reading import processes
 from safepip.reading.requested import requested
 from safepip.reasoning import admission
 from safepip.reasoning.judge import judge
+from safepip.reasoning.objects import is_object_name
 
 if TYPE_CHECKING:
     from safepip.model.sparing import Sparing
@@ -52,9 +55,11 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
             f"--force is forbidden for {found.target.prefix} by its configuration; nothing was touched",
             "Without --force the report names safe ways.",
         )
-    files = (*found.settings.requirement_files, *request.requirement_files)  # pip's order: settings first
+    settings = () if request.of_uv else found.settings.requirement_files
+    files = (*settings, *request.requirement_files)  # pip's order: settings first
     wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
-    refused = admission.refused(request, found.settings, found.target) or wanted.refused
+    barred = None if request.of_uv else admission.refused(request, found.settings, found.target)
+    refused = barred or wanted.refused
     if refused is not None:
         raise RefusedByPipError(refused.message, refused.exit_code)
     scene, sparing = Scene(found.target, environ), None
@@ -62,11 +67,22 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.commands import safely
 
         sparing = safely.spare(wanted.keys, scene, request.safe)
-    case = examine(wanted.keys, scene, sparing.removal if sparing else None)
+    planned = sparing.removal if sparing else None
+    if request.of_uv:
+        from safepip.reasoning import uv_removal
+
+        planned = uv_removal.plan(wanted.keys, scene.inventory, scene.disk)
+    case = _with_processes(examine(wanted.keys, scene, planned))
     verdict = judge(case.evidence, found.policy)
     if not found.policy.allow_force:
         verdict = replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
     return Assessment(request, found, case, verdict, sparing)
+
+
+def _with_processes(case: Case) -> Case:
+    objects = [path for path in case.removal.files if is_object_name(path)]
+    in_use = tuple(InUse(*item) for item in processes.mapping(objects)) if objects else ()
+    return replace(case, evidence=replace(case.evidence, in_use=in_use))
 
 
 def _is_allowed(remedy: Remedy) -> bool:

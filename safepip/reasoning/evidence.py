@@ -11,7 +11,7 @@ from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.survey import Hint, Objects, SharedFile
+from safepip.model.survey import Hint, InUse, Objects, SharedFile
 from safepip.reasoning.families import Split
 from safepip.reasoning.losses import Grouped
 from safepip.reasoning.requirements import Lost

@@ -22,6 +22,7 @@ def of(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
     yield from library_findings.of(evidence)
     yield from file_findings.of(evidence)
     yield from code_findings.of(evidence)
+    yield from _in_use(evidence)
 
 
 def _guarded(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
@@ -81,4 +82,16 @@ def _unreadable(evidence: Evidence) -> Iterator[Finding]:
             owner,
             f"{name} may need a library that would go, and cannot be read: {flaw.value}",
             paths=(path,),
+        )
+
+
+def _in_use(evidence: Evidence) -> Iterator[Finding]:
+    """A process keeps what it has mapped, but whatever it starts or loads from now on will miss it."""
+    for item in evidence.in_use:
+        yield finding(
+            FindingKind.IN_USE,
+            "",
+            f"process {item.pid} ({item.name}) has {relative(item.path, evidence.inventory)} in use",
+            paths=(item.path,),
+            proof=("grep", item.path.rpartition("/")[2], f"/proc/{item.pid}/maps"),
         )

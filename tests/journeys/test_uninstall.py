@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 
-from support.sandbox import TAG, Environment, module, run
+from support.sandbox import TAG, Environment, library, module, run
 
 REFUSED, WARNED, BROKE, COULD_NOT = 10, 11, 13, 12
 
@@ -198,7 +199,7 @@ def test_a_python_that_pips_settings_name_is_the_one_acted_on(story: Environment
     command = [sys.executable, "-m", "safepip", "uninstall", "--dry-run", "leaf"]
     answer = run(command, env={"PIP_PYTHON": str(story.python)})
     assert answer.code == 0
-    assert f"in {story.prefix}" in answer.out
+    assert f"in {story.prefix} " in " ".join(answer.out.split())
     assert "pip's own settings" in " ".join(answer.out.split())
 
 
@@ -211,3 +212,27 @@ def test_an_owner_can_forbid_force_and_then_no_remedy_speaks_of_it(story: Enviro
     assert story.tree() == before
     told = story.safepip("uninstall", "--json", "-y", "cudnn-cu13").report["remedies"]
     assert [remedy for remedy in told if any("--force" in command for command in remedy["commands"])] == []
+
+
+def test_a_process_that_has_a_library_mapped_is_named(story: Environment) -> None:
+    path = (
+        story.add("alone", {"alone/libalone.so.1": library("libalone.so.1")}).parent
+        / "alone"
+        / "libalone.so.1"
+    )
+    code = (
+        f"import mmap, time; f = open({str(path)!r}, 'rb'); m = mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ)"
+    )
+    code += "; print(1, flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    try:
+        assert process.stdout is not None
+        process.stdout.readline()
+        report = story.safepip("uninstall", "--dry-run", "--json", "alone").report
+    finally:
+        process.kill()
+        process.wait()
+    assert report["verdict"] == "warn"
+    assert [
+        (finding["kind"], f"process {process.pid} " in finding["message"]) for finding in report["findings"]
+    ] == [("in-use", True)]
