@@ -55,7 +55,7 @@ def shared(environment: Environment, index: dict[str, str]) -> Environment:
         {"cudnn/lib/libcudnn.so.9": library("libcudnn.so.9") + b"thirteen"},
         version="9.19",
     )
-    files = {
+    files: Contents = {
         f"torch/_C.{TAG}.so": module("libcudnn.so.9", runpath="$ORIGIN/../cudnn/lib"),
         "torch/__init__.py": "",
     }
