@@ -11,7 +11,7 @@ The map, from what knows least to what knows most; imports point upwards in this
     render/     says it: a report for people, and one for programs
     commands    one function a command, where looking, deciding and acting meet
     asking      the command lines of why, audit, doctor and explain
-    standing    the command lines of guard and init
+    standing    the command lines of guard, init and uv
     startup     the hook that a guarded environment runs at each start: a text to be copied, no part of the rest
     cli         a command line into a command, and a report onto a stream
 

@@ -62,7 +62,7 @@ def _answer(request: Request) -> int:
             return _undo(request)
         case History() as request:
             return _history(request)
-        case Ask("guard" | "init") as request:
+        case Ask("guard" | "init" | "uv") as request:
             from safepip import standing
 
             return standing.answer(request)

@@ -109,7 +109,7 @@ def parse(arguments: Sequence[str]) -> Request:
             return _uninstall(arguments, command)
         case ["undo" | "history" as name, *rest]:
             return _way_back(name, rest, options)
-        case ["why" | "audit" | "doctor" | "explain" | "guard" | "init" as name, *rest]:
+        case ["why" | "audit" | "doctor" | "explain" | "guard" | "init" | "uv" as name, *rest]:
             return Ask(name, tuple(rest), _python(options))
         case _:
             return _pass_through(arguments, options)

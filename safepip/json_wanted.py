@@ -9,7 +9,7 @@ from itertools import pairwise
 from safepip.model import variables
 from safepip.model.request import Ask, History, Request, Undo, Uninstall
 
-_WITHOUT = frozenset({"init"})  # what it prints is code
+_WITHOUT = frozenset({"init", "uv"})  # what is printed is code, or uv's
 
 
 def is_wanted(arguments: Sequence[str], environ: Mapping[str, str]) -> bool:

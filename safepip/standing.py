@@ -1,11 +1,13 @@
-"""The command lines of what makes safepip stand where pip is called: guard and init."""
+"""The command lines of what makes safepip stand where others are called: guard, init and uv."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 
+from safepip import json_wanted
 from safepip.errors import UsageError
 from safepip.model.guard import GuardState
 from safepip.model.request import Ask
@@ -28,7 +30,7 @@ Not reached: python -S, `import pip` inside a program, uv, conda and other insta
     "init": """\
 Usage: safepip init bash|zsh|fish
 
-Prints shell code by which pip, pip3 and `python -m pip` mean safepip in that shell, with pip's completion and
+Prints shell code by which pip, pip3, `python -m pip` and `uv pip uninstall` mean safepip in that shell, with pip's completion and
 safepip's. To have it in every shell of yours:
 
   bash   echo 'eval "$(safepip init bash)"' >> ~/.bashrc
@@ -43,6 +45,8 @@ Not reached: scripts, cron, ssh, `sudo pip`, `xargs pip`, a pip called by its pa
 def answer(request: Ask) -> int:
     """Carry out `request`; the result is the exit code."""
     words = list(request.arguments)
+    if request.command == "uv":
+        return _uv(words, request.python)
     if "-h" in words or "--help" in words:
         sys.stdout.write(_HELP[request.command])
         return 0
@@ -80,6 +84,20 @@ def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
     sys.stdout.flush()
     whole = done.state is GuardState.ON and all(entry.guarded for entry in done.entries)
     return 0 if whole or words[0] == "off" else UNGUARDED
+
+
+def _uv(words: Sequence[str], python: str | None) -> int:
+    """`uv pip uninstall` behind the guard; everything else is uv's."""
+    from safepip import uninstalling, uv_grammar
+    from safepip.acting import uv
+    from safepip.commands import beside
+
+    if not uv_grammar.is_removal(words) or "--help" in words or "-h" in words:
+        uv.become(beside.uv(os.environ), words)
+    request = uv_grammar.parse(words)
+    as_json = request.json or json_wanted.is_wanted((), os.environ)
+    named = request.python or python or beside.environment_of_uv(os.getcwd(), os.environ)
+    return uninstalling.answer(replace(request, python=named, json=as_json))
 
 
 def _init(words: Sequence[str]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from safepip import streams
@@ -72,7 +73,6 @@ def _mend(environment: Target, *, look_only: bool) -> None:
 
 
 def _carry_out(assessment: Assessment) -> int:
-    from safepip.acting import pip
     from safepip.commands import carrying_out
 
     request, target = assessment.request, assessment.found.target
@@ -81,15 +81,25 @@ def _carry_out(assessment: Assessment) -> int:
     if assessment.sparing is not None and not _may_go_on(assessment):
         return 0
     with streams.standard_output_kept(for_us=request.json):
-        outcome = carrying_out.carry_out(
-            assessment, lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
-        )
+        outcome = carrying_out.carry_out(assessment, _act(request, target))
     if request.json:
         from safepip.render import document
 
         print(document.dump(assessment.verdict, files=request.files, outcome=outcome.summary), flush=True)
     _report_outcome(outcome, assessment)
     return outcome.exit_code
+
+
+def _act(request: Uninstall, target: Target) -> Callable[[Sequence[int]], int]:
+    if request.of_uv:
+        from safepip.acting import uv
+        from safepip.commands import beside
+
+        program = beside.uv(os.environ)
+        return lambda keep_open: uv.uninstall(program, request, keep_open)
+    from safepip.acting import pip
+
+    return lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
 
 
 def _may_go_on(assessment: Assessment) -> bool:

@@ -12,6 +12,7 @@ import os
 import sys
 
 from safepip.model import variables
+from safepip.reading import uv_environment
 from safepip.reasoning import shell_lines
 from safepip.reasoning.shell_words import UnclearError
 
@@ -27,9 +28,7 @@ BLOCK, LET_THROUGH = 2, 0
 
 _MOST = 1600  # characters: an agent pays for each
 _HOW_ELSE = "Name the packages and the environment: safepip --python PATH uninstall -y PACKAGE …"
-_UV_FLAGS = frozenset(
-    {"-q", "--quiet", "-v", "--verbose", "--break-system-packages", "--no-config", "--offline", "--dry-run"}
-)
+_OF_UV = "uv"  # a key of what is judged together, no variable of the environment
 _PATIENCE = 120  # seconds
 _HELP = """\
 Usage: safepip hook < CALL.json
@@ -106,7 +105,7 @@ def _judge(found: Sequence[Removal], folder: str, environ: Mapping[str, str]) ->
     """All that goes from one environment goes together: it is the end that counts."""
     asked: dict[tuple[str, ...], list[str]] = {}
     for removal in found:
-        words = _uv_words(removal.words) if removal.tool == "uv" else _pip_words(removal.words)
+        words = _asked(removal)
         if words is not None:
             where = _where(removal, words[0], folder, environ)
             asked.setdefault(where, []).extend(words[1:])
@@ -115,37 +114,21 @@ def _judge(found: Sequence[Removal], folder: str, environ: Mapping[str, str]) ->
         _judge_one(words, cwd, {**environ, **changed})
 
 
-def _pip_words(words: Sequence[str]) -> list[str] | None:
+def _asked(removal: Removal) -> list[str] | None:
     """The interpreter named ("" for none) and what is to go; None where pip is asked for something else."""
-    from safepip import grammar
+    from safepip import grammar, uv_grammar
     from safepip.errors import UsageError
     from safepip.model.request import Uninstall
 
     try:
-        request = grammar.parse(words)
+        is_uv = removal.tool == "uv"
+        request = uv_grammar.parse(["pip", *removal.words]) if is_uv else grammar.parse(removal.words)
     except UsageError as error:
         raise _Blocked(f"{error.message}\n{_HOW_ELSE}") from error
     if not isinstance(request, Uninstall):
         return None
     files = [word for file in request.requirement_files for word in ("-r", file)]
     return [request.python or "", *files, *request.names]
-
-
-def _uv_words(words: Sequence[str]) -> list[str]:
-    python, rest, left = "", list[str](), list(words)
-    left.remove("uninstall")
-    while left:
-        word, equals, value = left.pop(0).partition("=")
-        if word in {"-r", "--requirement", "--requirements", "-p", "--python"}:
-            value = value if equals else left.pop(0) if left else ""
-            python, rest = (value, rest) if "p" in word[:3] else (python, [*rest, "-r", value])
-        elif word == "--system":
-            python = "python3"
-        elif not word.startswith("-"):
-            rest.append(word + equals + value)
-        elif word not in _UV_FLAGS:
-            raise _Blocked(f"uv's option {word} is not followed\n{_HOW_ELSE}")
-    return [python, *rest]
 
 
 def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -159,7 +142,8 @@ def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str
         path = f"{changed['VIRTUAL_ENV']}/bin:{path}"
     program = os.path.expanduser(removal.program)
     if removal.tool == "uv":
-        python = python or _of_uv(cwd, {**environ, **changed})
+        python = python or uv_environment.find(cwd, {**environ, **changed}) or ""
+        changed[_OF_UV] = "1"
     elif "/" in program:
         if not os.path.exists(os.path.join(cwd, program)):
             raise _Blocked(f"there is no {removal.program}\n{_HOW_ELSE}")
@@ -173,23 +157,12 @@ def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str
     return cwd, *(f"{name}={value}" for name, value in sorted(changed.items()))
 
 
-def _of_uv(cwd: str, environ: Mapping[str, str]) -> str:
-    """The environment that uv finds by itself: the active one, else a `.venv` here or above."""
-    if environ.get("VIRTUAL_ENV"):
-        return environ["VIRTUAL_ENV"]
-    folder = cwd
-    while not os.path.isfile(f"{folder}/.venv/pyvenv.cfg"):
-        if folder == os.path.dirname(folder):
-            raise _Blocked(f"there is no environment that uv would find\n{_HOW_ELSE}")
-        folder = os.path.dirname(folder)
-    return f"{folder}/.venv"
-
-
 def _judge_one(words: Sequence[str], cwd: str, environ: dict[str, str]) -> None:
     import subprocess
 
     python = environ.pop("PIP_PYTHON", None)
     target = ["--python", python] if python else []
+    target += ["uv", "pip"] if environ.pop(_OF_UV, None) else []
     environ.pop(variables.JSON, None)
     command = [sys.executable, "-EP", "-m", "safepip", *target, "uninstall", "--dry-run", *words]
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Shell code that makes `pip` mean safepip, and what completes a command line of safepip's.
+"""Shell code that makes `pip` and `uv pip uninstall` mean safepip, and what completes a command line of safepip's.
 
 Each text can be evaluated any number of times. A function that finds its safepip gone calls pip itself. The program
 is called by its path, so the functions work in whatever environment is active; which pip they stand for is told in
@@ -81,9 +81,11 @@ def shell_code(shell: str, program: str) -> str:
         quoted = "'" + program.replace("\\", "\\\\").replace("'", "\\'") + "'"
         functions = [_FISH_PIP.format(name=name, path=quoted) for name in _NAMES]
         functions += [_FISH_PYTHON.format(name=name, path=quoted) for name in _PYTHONS]
+        functions.append(_FISH_UV.format(path=quoted))
         return "".join([*functions, _FISH_COMPLETION.format(path=quoted)])
     functions = [_PIP.format(name=name, path=path) for name in _NAMES]
     functions += [_PYTHON.format(name=name, path=path) for name in _PYTHONS]
+    functions.append(_UV.format(path=path))
     return "".join([*functions, (_BASH if shell == "bash" else _ZSH).format(path=path)])
 
 
@@ -101,6 +103,11 @@ function {name} {{
   else
     command {name} "$@"
   fi
+}}
+"""
+_UV = """\
+function uv {{
+  if [ "${{1-}}" = pip ] && [ "${{2-}}" = uninstall ] && [ -x {path} ]; then {path} uv "$@"; else command uv "$@"; fi
 }}
 """
 _BASH = """\
@@ -145,6 +152,15 @@ function {name}
     env SAFEPIP_STANDS_FOR={name} {path} $argv[3..-1]
   else
     command {name} $argv
+  end
+end
+"""
+_FISH_UV = """\
+function uv
+  if test (count $argv) -ge 2; and test "$argv[1]" = pip; and test "$argv[2]" = uninstall; and test -x {path}
+    {path} uv $argv
+  else
+    command uv $argv
   end
 end
 """

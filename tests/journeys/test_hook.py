@@ -124,6 +124,8 @@ def test_a_harmless_line_is_answered_without_the_judge() -> None:
         "safepip.commands.hook",
         "safepip.model",
         "safepip.model.variables",
+        "safepip.reading",
+        "safepip.reading.uv_environment",
         "safepip.reasoning",
         "safepip.reasoning.shell_lines",
         "safepip.reasoning.shell_words",

@@ -1,0 +1,87 @@
+"""`uv pip uninstall`, as far as a guard must understand it; an option that is not known here ends the command."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from safepip.errors import UsageError
+from safepip.model.request import Uninstall
+
+_FLAGS = frozenset(
+    {
+        "-q", "--quiet", "-v", "--verbose", "--no-config", "--offline", "--native-tls", "--no-progress", "--no-cache",
+        "--break-system-packages", "--no-break-system-packages", "--system", "--no-python-downloads",
+    }
+)  # fmt: skip
+_VALUES = frozenset(
+    {"--color", "--config-file", "--cache-dir", "--directory", "--project", "--keyring-provider"}
+)
+_OWN = {
+    "--dry-run": "dry_run",
+    "--json": "json",
+    "--force": "force",
+    "--files": "files",
+    "-y": "yes",
+    "--yes": "yes",
+}
+_FILES = frozenset({"-r", "--requirement", "--requirements"})
+_PYTHON = frozenset({"-p", "--python"})
+_MOVES = frozenset({"--directory", "--project"})
+
+
+def is_removal(words: Sequence[str]) -> bool:
+    """Whether `uv WORDS` is `uv pip uninstall`, its options not yet read."""
+    return (
+        "pip" in words
+        and "uninstall" in words[words.index("pip") + 1 :]
+        and "run" not in words[: words.index("pip")]
+    )
+
+
+def parse(words: Sequence[str]) -> Uninstall:
+    """The request that `uv WORDS` makes; for `--system` it names python3."""
+    kept: list[str] = []
+    names: list[str] = []
+    files: list[str] = []
+    python: str | None = None
+    flags: dict[str, bool] = {}
+    left = list(words)
+    while left:
+        word = left.pop(0)
+        name, equals, value = word.partition("=")
+        takes = name in _VALUES or name in _FILES or name in _PYTHON
+        if takes and not equals:
+            if not left:
+                raise UsageError("value-missing", f"{name} option requires 1 argument")
+            value = left.pop(0)
+        if name in _OWN and not equals:
+            flags[_OWN[name]] = True
+            continue
+        if name in _MOVES or (name.startswith("-") and not takes and (equals or name not in _FLAGS)):
+            raise UsageError(
+                "no-such-option", f"safepip does not follow uv's option {name}", "Call uv itself for that."
+            )
+        kept += [word] if equals or not takes else [word, value]
+        if name in _PYTHON:
+            python = value
+        elif name in _FILES:
+            files.append(value)
+        elif not name.startswith("-"):
+            names.append(word)
+        elif name == "--system":
+            python = "python3"
+    names.remove("pip")
+    names.remove("uninstall")
+    return Uninstall(
+        pip_arguments=tuple(kept),
+        names=tuple(names),
+        requirement_files=tuple(files),
+        python=python,
+        yes=True,
+        quiet=kept.count("-q") + kept.count("--quiet"),
+        dry_run="dry_run" in flags,
+        json="json" in flags,
+        force="force" in flags,
+        files="files" in flags,
+        of_uv=True,
+    )
