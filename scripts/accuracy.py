@@ -59,7 +59,7 @@ def read_options() -> argparse.Namespace:
     parser.add_argument("removals", nargs="*", metavar="NAME")
     parser.add_argument("--results", type=Path, default=Path("accuracy.jsonl"), metavar="FILE")
     parser.add_argument("--deep", action="store_true", help="import compiled inner modules too")
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def measure(environment: Path, trials: list[str], options: argparse.Namespace) -> None:
