@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -13,7 +14,7 @@ from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
 
 if TYPE_CHECKING:
-    from safepip.model.diagnosis import Diagnosis
+    from safepip.model.diagnosis import Cure, Diagnosis
     from safepip.model.report import Policy
     from safepip.render.terminal import Style
 
@@ -57,10 +58,13 @@ def doctor(
     found, scene = obj.scene()
     known = how.known(found.policy)
     diagnosis = command.diagnose(scene, found.policy, frozenset(c for c in Check if c.value in wanted))
-    if flags["fix"] and diagnosis.cures:
+    cures = [cure for cure in diagnosis.cures if only or not cure.loses_changes]
+    if flags["fix"] and cures:
         if how.kind == "terminal":
             write(render.show(diagnosis, style))
-        return _fix(diagnosis, found.policy, style, yes=flags["yes"], as_json=how.kind == "json")
+        if not flags["yes"]:
+            _agree()
+        return _fix(diagnosis, cures, found.policy, style, as_json=how.kind == "json")
     told = Told(
         lambda: render.report(diagnosis),
         lambda: render.show(diagnosis, style),
@@ -71,20 +75,22 @@ def doctor(
     return how.tell(told, tuple(notices.of_diagnosis(diagnosis)), known)
 
 
-def _fix(diagnosis: Diagnosis, policy: Policy, style: Style, *, yes: bool, as_json: bool) -> int:
+def _agree() -> None:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "not-asked", "nobody is there to be asked; nothing was touched", "Give -y with --fix."
+        )
+    click.confirm("Carry out these steps?", abort=True, err=True)
+
+
+def _fix(diagnosis: Diagnosis, cures: Sequence[Cure], policy: Policy, style: Style, *, as_json: bool) -> int:
     """Everything said meanwhile goes to standard error: with --json standard output is for the last diagnosis."""
     from safepip.commands import fixing
     from safepip.render import doctor as render
     from safepip.render import document
 
-    if not yes:
-        if not sys.stdin.isatty():
-            raise UsageError(
-                "not-asked", "nobody is there to be asked; nothing was touched", "Give -y with --fix."
-            )
-        click.confirm("Carry out these steps?", abort=True, err=True)
     fixed = fixing.fix(
-        diagnosis, policy, os.environ, lambda cure: click.echo(f"safepip: {cure.title}", err=True)
+        cures, diagnosis, policy, os.environ, lambda cure: click.echo(f"safepip: {cure.title}", err=True)
     )
     if as_json:
         write(

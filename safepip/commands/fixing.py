@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from safepip.acting import steps
@@ -27,10 +27,12 @@ class Fixed:
     worse: tuple[Ailment, ...] = ()  # broken now and not before that step
 
 
-def fix(found: Diagnosis, policy: Policy, environ: Mapping[str, str], tell: Tell) -> Fixed:
-    """Carry out the plan of `found`. A step whose ailments are gone already is passed over."""
+def fix(
+    cures: Sequence[Cure], found: Diagnosis, policy: Policy, environ: Mapping[str, str], tell: Tell
+) -> Fixed:
+    """Carry out `cures` of `found`. A step whose ailments are gone already is passed over."""
     now, done = found, list[Cure]()
-    for cure in found.cures:
+    for cure in cures:
         if not {_mark(item) for item in cure.cures} & {_mark(item) for item in now.ailments}:
             continue
         tell(cure)

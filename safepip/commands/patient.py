@@ -11,7 +11,7 @@ from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
 from safepip.model.diagnosis import Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
-from safepip.model.environment import Distribution, Install
+from safepip.model.environment import Distribution, Install, Target
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy
@@ -75,7 +75,10 @@ class Patient:
     @cached_property
     def altered(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
         shared = frozenset(item.path for item in self.shared)
-        return {dist.info: tuple(altered.find(dist, shared)) for dist in self.scene.inventory.distributions}
+        return {
+            dist.info: tuple(altered.find(dist, shared | _launchers(dist, self.scene.target)))
+            for dist in self.scene.inventory.distributions
+        }
 
     @cached_property
     def stashes(self) -> tuple[Stash, ...]:
@@ -220,3 +223,9 @@ class Patient:
             home = f"{dist.location}/"
             if any(not path.startswith(home) for path in dist.files or ()):
                 yield from removal.plan([dist.key], inventory, self.scene.disk).reaches
+
+
+def _launchers(dist: Distribution, target: Target) -> frozenset[TargetPath]:
+    """What installers write themselves, and who moves an environment rewrites."""
+    names = [point.name for point in dist.entry_points if point.group in {"console_scripts", "gui_scripts"}]
+    return frozenset(TargetPath(f"{target.scripts}/{name}") for name in names)

@@ -85,6 +85,7 @@ class Cure:
     command: tuple[str, ...]
     cures: tuple[Ailment, ...]
     note: str = ""
+    loses_changes: bool = False  # that a person made: not for --fix, unless asked for by the check's name
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ What lies here already comes first: pip's own stashes, then what safepip kept. W
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,7 +21,6 @@ REINSTALLED = frozenset(
         Check.MISSING_LIBRARY,
         Check.MISSING_MODULE,
         Check.UNMET_REQUIREMENT,
-        Check.ALTERED_FILE,
     }
 )
 
@@ -48,22 +47,16 @@ def plan(
     """The steps, and what none of them mends."""
     left = [item for item in ailments if item.level > Level.NOTE]
     cures: list[Cure] = []
-    for step in (
-        *_put_back(left, inventory),
-        *_undo(left, inventory, means),
-        *_remove(left, inventory, means),
-        *_reinstall(left, inventory, means),
-        *_install(left, inventory),
-        *_singly(left, inventory),
-    ):
-        fresh = tuple(item for item in step.cures if item in left)
-        if fresh:
-            left = [item for item in left if item not in fresh]
-            cures.append(replace(step, cures=fresh))
+    for steps in (_put_back, _undo, _remove, _reinstall, _install, _singly, _reset):
+        for step in steps(tuple(left), inventory, means):
+            fresh = tuple(item for item in step.cures if item in left)
+            if fresh:
+                left = [item for item in left if item not in fresh]
+                cures.append(replace(step, cures=fresh))
     return tuple(cures), tuple(left)
 
 
-def _put_back(left: Sequence[Ailment], inventory: Inventory) -> Iterator[Cure]:
+def _put_back(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
     stashed = [item for item in left if item.check is Check.LEFTOVERS]
     names = {item.distribution for item in stashed if item.level is Level.ERROR}
     keys = {dist.key for dist in inventory.distributions if dist.name in names} | {
@@ -122,6 +115,19 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
 def _reinstall(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     """One command for all that an index has; one more for each local label, which needs its own index."""
     cured = [item for item in left if item.check in REINSTALLED and item.mended_by]
+    yield from _anew(cured, inventory, means)
+
+
+def _reset(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
+    """Whatever somebody has changed by hand is lost by this: only a person can want it."""
+    for cure in _anew([item for item in left if item.check is Check.ALTERED_FILE], inventory, means):
+        note = "; ".join(
+            filter(None, ["the changes made there are lost, and --fix alone leaves it out", cure.note])
+        )
+        yield replace(cure, note=note, loses_changes=True)
+
+
+def _anew(cured: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     keys = dict.fromkeys(key for item in cured for key in item.mended_by)
     dists = [dist for key in keys if (dist := inventory.find(key)) is not None]
     by_label: dict[str, list[Distribution]] = {}
@@ -140,7 +146,7 @@ def _reinstall(left: Sequence[Ailment], inventory: Inventory, means: Means) -> I
         )
 
 
-def _install(left: Sequence[Ailment], inventory: Inventory) -> Iterator[Cure]:
+def _install(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
     """Requirements that are absent or do not fit: all that anybody says of each, in one command."""
     cured = [item for item in left if item.wants and not item.mended_by]
     wanted: dict[DistKey, str] = {}
@@ -164,7 +170,7 @@ def _joined(known: str, more: str) -> str:
     return f"{known},{specifier}" if any(char in known for char in "<>=!~") else f"{known}{specifier}"
 
 
-def _singly(left: Iterable[Ailment], inventory: Inventory) -> Iterator[Cure]:
+def _singly(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
     for item in left:
         dist = inventory.find(item.mended_by[0]) if item.mended_by else None
         if dist is None:

@@ -32,9 +32,9 @@ def commands(report: dict[str, Any]) -> list[list[str]]:
     return [command[3:] for remedy in report["remedies"] for command in remedy["commands"]]
 
 
-def fix(environment: Environment, wheels: Path | None = None) -> Run:
+def fix(environment: Environment, wheels: Path | None = None, *arguments: str) -> Run:
     index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)} if wheels else {}
-    return environment.safepip("doctor", "--fix", "-y", "--json", env=index)
+    return environment.safepip("doctor", "--fix", "-y", "--json", *arguments, env=index)
 
 
 def remove_by_pip(environment: Environment, *names: str) -> None:
@@ -145,7 +145,12 @@ def test_a_module_that_somebody_edited(environment: Environment, wheels: Path) -
     (environment.site / "app.py").write_text("x = 2\n")
     report = diagnosis(environment)
     assert found(report) == [("altered-file", "app", None)]
-    assert found(fix(environment, wheels).report) == []
+    assert (environment.safepip("doctor", "--fix", "-y").code, (environment.site / "app.py").read_text()) == (
+        0,
+        "x = 2\n",
+    )
+    assert found(fix(environment, wheels, "--only", "altered-file").report) == []
+    assert (environment.site / "app.py").read_text() == "x = 1\n"
 
 
 def test_a_distribution_without_record(environment: Environment, wheels: Path) -> None:
