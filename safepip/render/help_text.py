@@ -8,6 +8,10 @@ safepip stands in pip's place and refuses to remove what the rest of an environm
 Usage:
   safepip uninstall [options] PACKAGE …    pip's uninstall behind the guard
   safepip uninstall [options] -r FILE …
+  safepip why NAME                         what a library, module or distribution is, and who needs it
+  safepip audit                            what can go, and what each removal would break
+  safepip doctor [--fix]                   what is broken now, and the commands that mend it
+  safepip explain [KIND]                   what a finding or a check means, and what to do
   safepip COMMAND …                        any other command goes to pip unchanged
 
 Which environment: --python PATH (a python or an environment's folder) decides; else the environment that
@@ -28,7 +32,7 @@ Simulates the removal, looks at what those who stay would lose, and hands over t
 
 The guard's own options:
   --dry-run         report and verdict only, nothing is touched
-  --json            the report as JSON on standard output
+  --json            the report as JSON on standard output (--format json; with --dry-run sarif and markdown too)
   --files           with --json: the full list of paths that would go
   --force           go on in spite of a refusal
   --fail-on warn    end with 11 instead of going on where there are warnings

@@ -1,0 +1,117 @@
+"""Which part of a set may go, and what is said of who needs whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from safepip.model.audit import Judged, Reason, Spare
+from safepip.model.change import Removal
+from safepip.model.environment import Distribution
+from safepip.model.paths import DistKey
+from safepip.model.report import Finding, FindingKind, Severity, Shared, Verdict
+from safepip.reasoning import audit
+from support.environments import at, dist, inventory, target
+
+A, B, C, D = dist("a"), dist("b"), dist("c"), dist("d")
+BY_KEY: Mapping[str, Distribution] = {item.key: item for item in (A, B, C, D)}
+
+
+def finding(who: str, kind: FindingKind = FindingKind.REQUIREMENT_LOST, *, warn: bool = False) -> Finding:
+    return Finding(kind, Severity.WARN if warn else Severity.REFUSE, who, f"{who} loses")
+
+
+class Needs:
+    """A judge for whom each of a set is missed by its users that stay."""
+
+    def __init__(self, users: Mapping[str, str]) -> None:
+        self.users = users
+        self.asked: list[tuple[str, ...]] = []
+
+    def __call__(self, keys: Sequence[DistKey]) -> Verdict:
+        self.asked.append(tuple(keys))
+        lost = [finding(self.users[key]) for key in keys if self.users.get(key, key) not in keys]
+        return Verdict(target(), Removal(leaving=tuple(BY_KEY[key] for key in keys)), tuple(lost))
+
+    def alone(self) -> dict[DistKey, Verdict]:
+        return {item.key: self([item.key]) for item in BY_KEY.values()}
+
+
+def test_the_strongest_reason_of_each_user_is_told_strongest_first() -> None:
+    verdict = Verdict(
+        target(),
+        Removal(),
+        (
+            finding("pandas", FindingKind.IMPORT_LOST),
+            finding("pandas", FindingKind.REQUIREMENT_LOST),
+            finding("xarray", FindingKind.EXTRA_LOST, warn=True),
+            finding("torch", FindingKind.LIBRARY_LOST),
+            finding("pip", FindingKind.SELF),
+        ),
+    )
+    assert [(reason.distribution, reason.kind) for reason in audit.needed_by(verdict)] == [
+        ("torch", FindingKind.LIBRARY_LOST),
+        ("pandas", FindingKind.IMPORT_LOST),
+        ("xarray", FindingKind.EXTRA_LOST),
+    ]
+
+
+def test_who_is_needed_only_inside_the_set_may_go_with_it() -> None:
+    judge = Needs({"a": "b"})
+    assert audit.splits((A.key, B.key), judge.alone(), judge) == ((A.key, B.key), ())
+
+
+def test_who_is_needed_by_one_that_must_stay_must_stay_too() -> None:
+    """cublas is required by cudnn-cu13, which torch needs."""
+    judge = Needs({"a": "b", "b": "outside"})
+    assert audit.splits((A.key, B.key, C.key), judge.alone(), judge) == ((C.key,), (A.key, B.key))
+
+
+def test_what_is_refused_only_together_is_split_by_asking_the_judge() -> None:
+    def judge(keys: Sequence[DistKey]) -> Verdict:
+        both = {A.key, B.key} <= set(keys)
+        return Verdict(
+            target(),
+            Removal(leaving=tuple(BY_KEY[key] for key in keys)),
+            (finding("user", FindingKind.LIBRARY_LOST),) if both else (),
+        )
+
+    alone = {key: judge([key]) for key in (A.key, B.key, C.key)}
+    assert audit.splits((A.key, B.key, C.key), alone, judge) == ((A.key, C.key), (B.key,))
+
+
+def test_safe_would_do_where_all_that_is_lost_are_co_owned_files() -> None:
+    path = at("cudnn/libcudnn.so.9")
+    library = Finding(FindingKind.LIBRARY_LOST, Severity.REFUSE, "torch", "", paths=(path,))
+    required = finding("torch")
+    shared = (Shared(path, ("a", "b")),)
+    assert audit.safe_would_do(Verdict(target(), Removal(), (library,), shared))
+    assert not audit.safe_would_do(Verdict(target(), Removal(), (library,)))
+    assert not audit.safe_would_do(Verdict(target(), Removal(), (library, required), shared))
+    assert not audit.safe_would_do(Verdict(target(), Removal()))
+
+
+def test_cuda_is_told_by_the_suffix_or_by_the_folder() -> None:
+    twelve = dist("nvidia-cudnn-cu12", ["nvidia/cudnn/lib/libcudnn.so.9"])
+    unsuffixed = dist("nvidia-cufft", ["nvidia/cu13/lib/libcufft.so.12"], version="12.0")
+    other = dist("nvidia-ml-py", ["pynvml.py"])
+    assert audit.cuda_majors(inventory(twelve, unsuffixed, other)) == {12: (twelve,), 13: (unsuffixed,)}
+
+
+def test_without_any_marker_nothing_is_called_a_leftover() -> None:
+    judged = [Judged(item, Verdict(target(), Removal(leaving=(item,))), (), 0) for item in (A, B)]
+    assert list(audit.spare_sets(judged, inventory(A, B))) == []
+
+
+def test_what_something_wanted_needs_is_no_leftover() -> None:
+    from dataclasses import replace
+
+    wanted = replace(A, requested=True)
+    needs = Reason("a", FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "")
+    judged = [
+        Judged(wanted, Verdict(target(), Removal()), (), 0),
+        Judged(B, Verdict(target(), Removal()), (needs,), 0),
+        Judged(C, Verdict(target(), Removal()), (), 0),
+    ]
+    assert [(why, dists) for why, dists, _ in audit.spare_sets(judged, inventory(wanted, B, C))] == [
+        (Spare.LEFTOVER, (C,))
+    ]
