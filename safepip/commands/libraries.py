@@ -85,16 +85,13 @@ def _hinted(evidence: Evidence, scene: Scene, then: Surveyor) -> tuple[Hint, ...
     gone = hints.names_going(evidence, then.holds, scene.loader) if scene.loader else {}
     if not gone:
         return ()
-    from safepip.reading.mentions import in_sources
+    mentions = scene.mentions
 
     def named(survivor: Distribution, names: Collection[str]) -> list[Mention]:
-        return [
-            *scene.mentions.in_objects(survivor, scene.objects.elves, names),
-            *in_sources(survivor, names, scene.modules),
-        ]
+        return mentions.of(survivor, scene.objects.elves, names)
 
     found = tuple(hints.find(evidence, gone, named))
-    scene.mentions.keep()
+    mentions.keep()
     scene.modules.keep()
     return found
 

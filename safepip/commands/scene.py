@@ -58,10 +58,10 @@ class Scene:
 
     @cached_property
     def mentions(self) -> Mentions:
-        """Which libraries objects name, and what earlier runs have found in them."""
+        """Which libraries are named to be opened, and what earlier runs have found of that."""
         from safepip.reading.mentions import Mentions
 
-        return Mentions(self.target, self.environ)
+        return Mentions(self.target, self.environ, self.modules)
 
     @cached_property
     def known_loads(self) -> tuple[KnownLoad, ...]:

@@ -113,6 +113,7 @@ class Basis(Enum):
     COMPILED = "is named in a compiled module"
     LIBRARIES = "holds libraries, which are opened without an import"
     KNOWN_LOAD = "is known to be opened at run time"
+    OPTIONAL_LOAD = "is opened at run time where it is there"
     GUARDED = "is imported where a failure is caught"
     DEFERRED = "is imported only when needed"
     NOWHERE = "is imported nowhere"

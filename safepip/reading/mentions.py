@@ -6,7 +6,7 @@ folder, beside what is kept of sources and by the same rule: it holds as long as
 
 from __future__ import annotations
 
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from typing import Any
 
 from safepip.model.environment import Distribution, Target
@@ -19,31 +19,29 @@ from safepip.reading.modules import Modules
 from safepip.reading.search import holds_any
 
 KIND = "libraries"
-Entries = dict[str, tuple[list[int], dict[TargetPath, list[str]]]]
+Entries = dict[
+    str, tuple[list[int], tuple[Mention, ...]]
+]  # by info: what RECORD was like, and all that is named
 
 
 class Mentions:
-    """What the objects of one environment name, with what earlier runs found out about them."""
+    """What one environment names, with what earlier runs found out about it."""
 
-    def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
+    def __init__(self, target: Target, environ: Mapping[str, str], modules: Modules) -> None:
+        self._modules = modules
         self._cache = open_cache(environ, target)
         self._known = _entries(self._cache.kept(KIND))
         self._changed = False
 
-    def in_objects(
-        self, dist: Distribution, objects: Container[TargetPath], names: Container[str]
-    ) -> Iterator[Mention]:
-        """Where those of `objects` that `dist` records hold one of `names`."""
+    def of(self, dist: Distribution, objects: Container[TargetPath], names: Container[str]) -> list[Mention]:
+        """Where those of `objects` that `dist` records, or its sources, hold one of `names`."""
         identity = identity_of(dist)
-        known, named = self._known.get(dist.info, ([], {}))
+        known, mentions = self._known.get(dist.info, ([], ()))
         if not identity or known != identity:
-            named = _named_in(path for path in dist.files or () if path in objects)
-            self._known[dist.info] = (identity, named)
+            mentions = (*_in_objects(dist, objects), *_in_sources(dist, self._modules))
+            self._known[dist.info] = (identity, mentions)
             self._changed = True
-        for path, found in named.items():
-            for name in found:
-                if name in names:
-                    yield Mention(name, path)
+        return [mention for mention in mentions if mention.soname in names]
 
     def keep(self) -> None:
         """Hand what was found out to later runs."""
@@ -51,32 +49,32 @@ class Mentions:
             self._cache.keep(KIND, {info: entry for info, entry in self._known.items() if entry[0]})
 
 
-def in_sources(dist: Distribution, names: Collection[str], modules: Modules) -> Iterator[Mention]:
-    """Where a source of `dist` gives ctypes one of `names`, by itself or at the end of a path."""
-    needles = [name.encode("utf-8", "surrogateescape") for name in names]
+def _in_objects(dist: Distribution, objects: Container[TargetPath]) -> Iterator[Mention]:
+    for path in dist.files or ():
+        if path in objects:
+            yield from (Mention(name, path) for name in sorted(elf_hints.read(path)))
+
+
+def _in_sources(dist: Distribution, modules: Modules) -> Iterator[Mention]:
+    """What is given to ctypes, by itself or at the end of a path."""
     for path in modules.naming(dist, ["ctypes"]).get("ctypes", ()):
-        if not holds_any(path, needles):
+        if not holds_any(path, [b".so"]):
             continue
         source = modules.read(dist, path, "", is_package=False, whole=True)
         for use in source.dynamics if isinstance(source, Source) else ():
             name = use.name.rpartition("/")[2]
-            if use.way is Way.LIBRARY and name in names:
+            if use.way is Way.LIBRARY and ".so" in name:
                 yield Mention(name, path, use.line)
-
-
-def _named_in(objects: Iterable[TargetPath]) -> dict[TargetPath, list[str]]:
-    found = {path: sorted(elf_hints.read(path)) for path in objects}
-    return {path: names for path, names in found.items() if names}
 
 
 def _entries(kept: Mapping[str, Any]) -> Entries:
     try:
         return {
             info: (
-                list(map(int, identity)),
-                {TargetPath(path): list(map(str, names)) for path, names in named.items()},
+                [int(part) for part in identity],
+                tuple([Mention(str(name), TargetPath(path), int(line)) for name, path, line in mentions]),
             )
-            for info, (identity, named) in kept.items()
+            for info, (identity, mentions) in kept.items()
         }
     except (TypeError, ValueError, AttributeError):
         return {}

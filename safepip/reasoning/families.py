@@ -80,8 +80,9 @@ _Members = dict[TargetPath, dict[TargetPath, str]]  # by folder: the files there
 def _folders(survey: Survey) -> dict[tuple[TargetPath, str], _Members]:
     """For each root and family the folders that its members come from."""
     found: dict[tuple[TargetPath, str], _Members] = {}
+    families = {name: family_of(name) for name in {need.wants for need in survey.answers}}
     for need, answer in survey.answers.items():
-        family = family_of(need.wants) if answer.provider is not None else ""
+        family = families[need.wants]
         if family and answer.provider is not None:
             folder = TargetPath(answer.provider.rpartition("/")[0])
             members = found.setdefault((need.root, family), {})

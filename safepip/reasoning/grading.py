@@ -7,7 +7,6 @@ some of its modules, and the rest are lazy, guarded or named nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution
@@ -17,7 +16,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.report import Severity
 from safepip.reasoning.finder import is_gone
 from safepip.reasoning.imports import Imports, module_of, statements
-from safepip.reasoning.known_loads import naming
+from safepip.reasoning.known_loads import naming, of_distribution
 from safepip.reasoning.requirements import LostRequirement, requirement_key
 
 BASIS_OF_WAY = {
@@ -57,8 +56,9 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
         return named or Grade(Severity.NOTE, Basis.NOWHERE)
     opened = _known_loads(loss, known)
     if opened:
-        fails = any(load.required for load in opened)
-        return Grade(Severity.REFUSE if fails else Severity.WARN, Basis.KNOWN_LOAD)
+        if any(load.required for load in opened):
+            return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
+        return Grade(Severity.WARN, Basis.OPTIONAL_LOAD)
     stated = next(_at_module_level(loss, imports), None)
     if stated is not None:
         return stated
@@ -88,7 +88,7 @@ def has_modules(dist: Distribution) -> bool:
 
 def _known_loads(loss: LostRequirement, known: Sequence[KnownLoad]) -> list[KnownLoad]:
     """By which the survivor is known to open a library that the lost one brings."""
-    own = [load for load in known if fnmatchcase(loss.survivor.key, load.distribution)]
+    own = of_distribution(loss.survivor.key, known)
     files = {path.rpartition("/")[2] for path in loss.lost.files or ()} if own else ()
     return [load for name in sorted(files) for load in naming(name, loss.survivor.key, own)]
 

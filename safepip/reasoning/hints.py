@@ -16,7 +16,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.report import Severity
 from safepip.model.survey import Hint, Mention
 from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.known_loads import naming
+from safepip.reasoning.known_loads import naming, of_distribution
 from safepip.reasoning.objects import is_object_name
 from safepip.world import Place, World
 
@@ -62,7 +62,8 @@ def find(evidence: Evidence, gone: Mapping[str, Going], named: Named) -> Iterato
         mentions = (
             [item for item in named(survivor, open_names) if item.path not in going] if open_names else ()
         )
-        yield from _hints(survivor, open_names, mentions, evidence.known_loads)
+        own = of_distribution(survivor.key, evidence.known_loads)
+        yield from _hints(survivor, open_names, mentions, own)
 
 
 def _hints(

@@ -11,8 +11,11 @@ from safepip.model.paths import DistKey
 
 def naming(name: str, key: DistKey, known: Sequence[KnownLoad]) -> Iterator[KnownLoad]:
     """The entries by which the distribution `key` opens the file `name`."""
-    for load in known:
-        if any(fnmatchcase(name, pattern) for pattern in load.sonames) and fnmatchcase(
-            key, load.distribution
-        ):
+    for load in of_distribution(key, known):
+        if any(fnmatchcase(name, pattern) for pattern in load.sonames):
             yield load
+
+
+def of_distribution(key: DistKey, known: Sequence[KnownLoad]) -> list[KnownLoad]:
+    """All that the distribution `key` opens."""
+    return [load for load in known if fnmatchcase(key, load.distribution)]

@@ -1,0 +1,88 @@
+"""Libraries of one release, bound from one place before and from two afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from safepip.model.environment import Distribution
+from safepip.reasoning import families, objects
+from safepip.reasoning.survey import Surveyor
+from safepip.world import Changed
+from support.environments import EXT, at, dist, files, inventory
+from support.fake_world import Content, FakeWorld, glibc, lib
+
+APP = {
+    f"app/_m{EXT}": lib(
+        needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9"], rpath="$ORIGIN/../one:$ORIGIN/../two"
+    )
+}
+OPS, GRAPH = lib("libcudnn_ops.so.9"), lib("libcudnn_graph.so.9")
+TWO = {"two/libcudnn_ops.so.9": OPS, "two/libcudnn_graph.so.9": GRAPH}
+
+
+def splits(
+    contents: Mapping[str, Content], dists: Sequence[Distribution], leaving: Distribution
+) -> list[tuple[str, str, list[tuple[str, str]]]]:
+    """Family, survivor and members of each family that a root would get from several folders."""
+    world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
+    site = inventory(*dists)
+    everybody = objects.gather(dists, site.target.scripts, world)
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    then = now.without(Changed(world, gone), gone)
+    roots = [path for path in everybody.elves if path not in gone]
+    found = families.split(now.survey(roots), then.survey(roots), everybody)
+    return [(item.family, item.survivor.name, [*item.members]) for item in found]
+
+
+def test_a_removal_that_takes_one_member_splits_the_family() -> None:
+    one = {"one/libcudnn_ops.so.9": OPS, "one/libcudnn_graph.so.9": GRAPH}
+    app, two = dist("app", [*APP]), dist("two", [*TWO])
+    graph, ops = dist("graph", ["one/libcudnn_graph.so.9"]), dist("ops", ["one/libcudnn_ops.so.9"])
+    assert splits({**APP, **one, **TWO}, [app, graph, ops, two], graph) == [
+        (
+            "cuDNN (9)",
+            "app",
+            [
+                (at("one/libcudnn_ops.so.9"), "libcudnn_ops.so.9"),
+                (at("two/libcudnn_graph.so.9"), "libcudnn_graph.so.9"),
+            ],
+        )
+    ]
+
+
+def test_a_family_that_moves_whole_is_not_split() -> None:
+    one = {"one/libcudnn_ops.so.9": OPS, "one/libcudnn_graph.so.9": GRAPH}
+    app, first, two = dist("app", [*APP]), dist("one", [*one]), dist("two", [*TWO])
+    assert splits({**APP, **one, **TWO}, [app, first, two], first) == []
+
+
+def test_what_was_split_before_is_no_doing_of_the_removal() -> None:
+    contents = {
+        **APP,
+        "one/libcudnn_ops.so.9": OPS,
+        "two/libcudnn_graph.so.9": GRAPH,
+        "two/libcudnn_ops.so.9": OPS,
+        "z/libz.so": lib("libz.so"),
+    }
+    app, one = dist("app", [*APP]), dist("one", ["one/libcudnn_ops.so.9"])
+    two, other = dist("two", [*TWO]), dist("z", ["z/libz.so"])
+    assert splits(contents, [app, one, two, other], other) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "family"),
+    [
+        ("libcudnn.so.9", "cuDNN (9)"),
+        ("libcudnn_engines_precompiled.so.9", "cuDNN (9)"),
+        ("libcudnn.so.8", "cuDNN (8)"),
+        ("libcublasLt.so.12", "cuBLAS (12)"),
+        ("libcusparse.so.12", "cuSPARSE (12)"),
+        ("libcusparseLt.so.0", ""),  # a product of its own, with releases of its own
+        ("libtorch_cpu.so", "PyTorch"),
+        ("libz.so.1", ""),
+    ],
+)
+def test_a_family_is_told_by_stem_and_major_version(name: str, family: str) -> None:
+    assert families.family_of(name) == family

@@ -1,0 +1,165 @@
+"""Needs that no search meets: what a known load or an earlier import brings, and what is opened later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from safepip.model.change import Removal
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.known_loads import KnownLoad, When
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Standing
+from safepip.reasoning import library_findings, losses, objects
+from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.survey import Surveyor
+from safepip.world import Changed
+from support.environments import EXT, at, dist, files, inventory
+from support.fake_world import Content, FakeWorld, glibc, lib
+
+CUDNN = {"nvidia/cudnn/lib/libcudnn.so.9": lib("libcudnn.so.9")}
+TORCH = {f"torch/_C{EXT}": lib(needs=["libcudnn.so.9"])}
+VISION = {f"vision/_C{EXT}": lib(needs=["libcudnn.so.9"])}
+OPENS = KnownLoad("torch", ("libcudnn.so.*",), "nvidia/*/lib", "torch/__init__.py", "2.9.1")
+
+
+def standings(
+    contents: Mapping[str, Content], site: Inventory, known: Sequence[KnownLoad]
+) -> dict[tuple[str, str], Standing]:
+    world = FakeWorld(files(contents))
+    everybody = objects.gather(site.distributions, site.target.scripts, world)
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    answers = surveyor.survey(everybody.elves).answers
+    return {
+        (everybody.owner[need.root].name, need.wants): answer.standing for need, answer in answers.items()
+    }
+
+
+def messages(
+    contents: Mapping[str, Content],
+    dists: Sequence[Distribution],
+    leaving: Distribution,
+    known: Sequence[KnownLoad] = (),
+) -> list[tuple[str, str, str]]:
+    """Kind, severity and sentence of each finding about libraries once `leaving` has gone."""
+    world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
+    site = inventory(*dists)
+    everybody = objects.gather(dists, site.target.scripts, world)
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    after = Changed(world, gone)
+    then = now.without(after, gone)
+    roots = [path for path in everybody.elves if path not in gone]
+    worlds = losses.Worlds(now.survey(roots), then.survey(roots), everybody, site)
+    evidence = Evidence(
+        Removal(leaving=(leaving,), files=leaving.files or ()),
+        site,
+        after,
+        everybody,
+        libraries=losses.compare(worlds),
+        known_loads=tuple(known),
+    )
+    return [(item.kind.value, item.severity.name, item.message) for item in library_findings.of(evidence)]
+
+
+def test_a_library_that_is_opened_before_an_import_is_preloaded_from_any_entry_of_the_path() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", ["/second/nvidia/cudnn/lib/libcudnn.so.9"])
+    contents = {**TORCH, "/second/nvidia/cudnn/lib/libcudnn.so.9": lib("libcudnn.so.9")}
+    site = inventory(torch, cudnn)
+    need = ("torch", "libcudnn.so.9")
+    assert standings(contents, site, [OPENS]) == {need: Standing.ELSEWHERE}
+    second = replace(site.target, path=(*site.target.path, TargetPath("/second")))
+    assert standings(contents, replace(site, target=second), [OPENS]) == {need: Standing.PRELOADED}
+
+
+def test_what_is_opened_later_meets_no_need_of_an_import() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    later = replace(OPENS, when=When.LATER)
+    assert standings({**TORCH, **CUDNN}, inventory(torch, cudnn), [later]) == {
+        ("torch", "libcudnn.so.9"): Standing.ELSEWHERE
+    }
+
+
+def test_what_one_distribution_opens_by_itself_serves_those_that_import_it_first() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    vision = dist("vision", [*VISION], requires=["torch"])
+    contents = {**TORCH, **CUDNN, **VISION}
+    assert standings(contents, inventory(torch, cudnn, vision), [OPENS]) == {
+        ("torch", "libcudnn.so.9"): Standing.PRELOADED,
+        ("vision", "libcudnn.so.9"): Standing.PRELOADED,
+    }
+    assert messages(contents, [torch, cudnn, vision], cudnn, [OPENS]) == [
+        (
+            "library-lost",
+            "REFUSE",
+            (
+                "torch could no longer be loaded: it comes to need libcudnn.so.9, and nothing else provides it"
+                " (it opens that itself now)"
+            ),
+        ),
+        (
+            "library-lost",
+            "REFUSE",
+            (
+                "vision could no longer be loaded: it comes to need libcudnn.so.9, and nothing else provides it"
+                " (counting on import torch coming first)"
+            ),
+        ),
+    ]
+
+
+def test_a_plugin_that_no_import_reaches_is_lost_and_said_to_be_opened_later() -> None:
+    contents = {
+        "PyQt6/Qt6/plugins/imageformats/libqsvg.so": lib(
+            needs=["libQt6Svg.so.6"], runpath="$ORIGIN/../../lib"
+        ),
+        "PyQt6/Qt6/lib/libQt6Svg.so.6": lib("libQt6Svg.so.6"),
+    }
+    plugin = dist("PyQt6-plugins", ["PyQt6/Qt6/plugins/imageformats/libqsvg.so"])
+    svg = dist("PyQt6-Svg", ["PyQt6/Qt6/lib/libQt6Svg.so.6"])
+    assert messages(contents, [plugin, svg], svg) == [
+        (
+            "library-lost",
+            "REFUSE",
+            (
+                "PyQt6-plugins could no longer open libqsvg.so, which needs libQt6Svg.so.6;"
+                " it is opened later, not at import"
+            ),
+        )
+    ]
+
+
+def test_a_last_copy_refuses_where_a_known_load_fails_without_it_and_warns_where_it_goes_on() -> None:
+    """onnxruntime's CUDA provider waits for preload_dlls; MKL's TBB layer for an environment variable."""
+    contents = {"ort/libprovider.so": lib(needs=["libcudnn.so.9"]), **CUDNN}
+    ort, cudnn = dist("ort", ["ort/libprovider.so"]), dist("cudnn", [*CUDNN])
+    load = KnownLoad("ort", ("libcudnn.so.*",), "nvidia/*/lib", "preload_dlls", "1", When.LATER)
+    said = "libprovider.so of ort needs libcudnn.so.9, which the loader does not find now either; the last copy would go"
+    assert messages(contents, [ort, cudnn], cudnn) == [("last-copy", "WARN", said)]
+    assert messages(contents, [ort, cudnn], cudnn, [load]) == [("last-copy", "REFUSE", said)]
+    declared = dist("ort", ["ort/libprovider.so"], requires=["cudnn"])
+    assert messages(contents, [declared, cudnn], cudnn) == [("last-copy", "REFUSE", said)]
+    goes_on = replace(load, required=False)
+    assert messages(contents, [declared, cudnn], cudnn, [goes_on]) == [("last-copy", "WARN", said)]
+
+
+def test_a_folder_of_variants_for_this_processor_is_asked_anew_of_a_world_that_has_lost_it() -> None:
+    """The search remembers of each folder which variants it has; a removal may take one."""
+    variant = "two/glibc-hwcaps/x86-64-v3/libz.so"
+    contents = {
+        f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../two"),
+        variant: lib("libz.so"),
+        "two/libz.so": lib("libz.so"),
+    }
+    app, fast, plain = dist("app", [f"app/_m{EXT}"]), dist("fast", [variant]), dist("two", ["two/libz.so"])
+    world, gone = FakeWorld(files(contents)), frozenset({at("two/glibc-hwcaps"), at(variant)})
+    site = inventory(app, fast, plain)
+    everybody = objects.gather(site.distributions, site.target.scripts, world)
+    config = glibc(main="/usr/bin/python3.12", hwcaps=["glibc-hwcaps/x86-64-v3"])
+    now = Surveyor(world, everybody, site, config, ())
+    then = now.without(Changed(world, gone), gone)
+    bound = [
+        answer.provider
+        for surveyor in (now, then)
+        for answer in surveyor.survey([at(f"app/_m{EXT}")]).answers.values()
+    ]
+    assert bound == [at(variant), at("two/libz.so")]
