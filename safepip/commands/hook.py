@@ -11,14 +11,7 @@ from __future__ import annotations
 import os
 import sys
 
-from safepip.model import variables
-from safepip.reading import uv_environment
-from safepip.reasoning import shell_lines
-from safepip.reasoning.shell_words import UnclearError
-
-TYPE_CHECKING = (
-    False  # known to type checkers; `typing` itself costs as much as the rest of a harmless answer
-)
+TYPE_CHECKING = False  # known to type checkers; `typing` itself costs more than a harmless answer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -71,7 +64,25 @@ def _block(reason: str) -> int:
     return BLOCK
 
 
+def _is_plainly_harmless(data: bytes) -> bool:
+    """No telltale word in all of the call: then its form does not matter, and `json` need not be loaded (10 ms).
+
+    Quotes and backslashes count for nothing, a backslash before a line's end nothing either; what is written in
+    another way (an escaped letter, UTF-16) is not plain.
+    """
+    whole = data.strip()
+    if not (whole.startswith(b"{") and whole.endswith(b"}")) or b"\\u" in whole or b"\0" in whole:
+        return False
+    read = whole.replace(rb"\\\n", b"").translate(None, b"'\"\\")
+    return not any(word in read for word in (b"uninstall", b"pip", b"uv"))
+
+
 def _judge_call(data: bytes, environ: Mapping[str, str]) -> None:
+    if _is_plainly_harmless(data):
+        return
+    from safepip.reasoning import shell_lines
+    from safepip.reasoning.shell_words import UnclearError
+
     line, folder = _line(data)
     try:
         found = shell_lines.removals(line)
@@ -133,6 +144,9 @@ def _asked(removal: Removal) -> list[str] | None:
 
 def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The folder to judge in, and the variables by which safepip finds the environment that is meant."""
+    from safepip.model import variables
+    from safepip.reading import uv_environment
+
     base = os.path.abspath(folder or ".")
     cwd = os.path.join(base, os.path.expanduser(removal.folder))
     changed = dict(removal.variables)
@@ -159,6 +173,8 @@ def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str
 
 def _judge_one(words: Sequence[str], cwd: str, environ: dict[str, str]) -> None:
     import subprocess
+
+    from safepip.model import variables
 
     python = environ.pop("PIP_PYTHON", None)
     target = ["--python", python] if python else []

@@ -92,7 +92,16 @@ def test_another_kind_of_tool_is_none_of_its_business(place: Environment) -> Non
 
 
 @pytest.mark.parametrize(
-    "data", ["", "{", "[]", '"pip"', '{"tool_input": 3}', '{"tool_input": {"command": 3}}', "[" * 100_000]
+    "data",
+    [
+        "",
+        "{",
+        "[]",
+        '"pip"',
+        '{"tool_input": "pip"}',
+        '{"tool_input": {"command": 3, "description": "pip"}}',
+        "[" * 100_000,
+    ],
 )
 def test_a_call_that_cannot_be_read_is_blocked(data: str) -> None:
     answer = run([SAFEPIP, "hook"], stdin=data)
@@ -109,27 +118,44 @@ def test_an_environment_that_is_not_there_is_blocked(place: Environment) -> None
     assert call("/nowhere/bin/python -m pip uninstall -y x", place).code == BLOCKED
 
 
-def test_a_harmless_line_is_answered_without_the_judge() -> None:
-    code = (
-        "import io, sys; start = set(sys.modules); from safepip.commands import hook;"
-        'sys.stdin = io.TextIOWrapper(io.BytesIO(b\'{"tool_input": {"command": "uv pip list"}}\'));'
-        "code = hook.answer([], {});"
-        "print(code, *sorted(m for m in set(sys.modules) - start if m.partition('.')[0] in ('safepip', 'typing', 'dataclasses')))"
-    )
-    done = run([sys.executable, "-c", code])
-    assert done.out.split() == [
+LOADED = """
+import io, sys
+start = set(sys.modules)
+from safepip.commands import hook
+sys.stdin = io.TextIOWrapper(io.BytesIO(sys.argv[1].encode()))
+print(hook.answer([], {}), *sorted(set(sys.modules) - start))
+"""
+
+
+def test_a_harmless_line_is_answered_with_nothing_loaded() -> None:
+    data = json.dumps({"tool_name": "Bash", "tool_input": {"command": "git status && ls 'a b' | head"}})
+    assert run([sys.executable, "-c", LOADED, data]).out.split() == [
         "0",
+        "__future__",
         "safepip",
         "safepip.commands",
         "safepip.commands.hook",
-        "safepip.model",
-        "safepip.model.variables",
-        "safepip.reading",
-        "safepip.reading.uv_environment",
-        "safepip.reasoning",
-        "safepip.reasoning.shell_lines",
-        "safepip.reasoning.shell_words",
     ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "p'i'p uninstall -y cudnn-cu13",
+        "p\\ip unin\\stall -y cudnn-cu13",
+        "pi\\\np unin\\\nstall -y cudnn-cu13",
+    ],
+)
+def test_quotes_within_a_word_hide_nothing(line: str, place: Environment) -> None:
+    assert call(line, place).code == BLOCKED
+
+
+def test_an_escaped_letter_hides_nothing(place: Environment) -> None:
+    line = "\\u0070\\u0069p \\u0075ninst\\u0061ll -y cudnn-cu13"
+    data = f'{{"tool_input": {{"command": "{line}"}}, "cwd": "{place.prefix}"}}'
+    path = {"PATH": f"{place.prefix / 'bin'}:/usr/bin:/bin"}
+    for sent in (data, data.replace("\\u0070", "p").replace("\\u0069", "i")):
+        assert run([SAFEPIP, "hook"], stdin=sent, env=path).code == BLOCKED
 
 
 @pytest.mark.parametrize(
