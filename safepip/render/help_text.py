@@ -10,6 +10,10 @@ Usage:
   safepip uninstall [options] -r FILE …
   safepip why NAME                         what a library, module or distribution is, and who needs it
   safepip audit                            what can go, and what each removal would break
+  safepip guard on|off|status              guard one environment, whatever calls its pip
+  safepip init bash|zsh|fish               shell code by which pip means safepip
+  safepip hook                             answer a coding agent's tool call
+  safepip uv pip uninstall PACKAGE …       uv's uninstall behind the guard
   safepip doctor [--fix]                   what is broken now, and the commands that mend it
   safepip explain [KIND]                   what a finding or a check means, and what to do
   safepip COMMAND …                        any other command goes to pip unchanged
