@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepip.model.environment import Distribution
@@ -153,6 +155,9 @@ def test_a_known_load_counts_whatever_the_sources_say() -> None:
     load = KnownLoad(DistKey("user"), ("libnccl.so*",), "nvidia/nccl/lib", "read in its sources", "1.0")
     found = graded({"user/__init__.py": source}, lost=LIBRARIES, known=(load,))
     assert found == Grade(REFUSE, Basis.KNOWN_LOAD)
+    goes_on = replace(load, required=False)
+    found = graded({"user/__init__.py": source}, lost=LIBRARIES, known=(goes_on,))
+    assert found == Grade(WARN, Basis.OPTIONAL_LOAD)
 
 
 @pytest.mark.parametrize(
