@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from safepip.commands.scene import Scene
-from safepip.reading.modules import pth_folders
-from safepip.reasoning import grading, imports, shares
+from safepip.model.imports import Weighed
+from safepip.reasoning import shares
 from safepip.reasoning.evidence import Evidence
 
 
@@ -14,6 +14,20 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
     """Sources are read only as far as they name what goes; what was found out is kept for later runs."""
     if not evidence.removal.leaving:
         return evidence
+    answers = scene.modules.answers
+    wanted = {(loss.survivor.info, loss.lost.key) for loss in evidence.requirements.requirements}
+    found = answers.about(evidence.removal)
+    if found is None or found.grades.keys() != wanted:
+        found = _weigh(evidence, scene)
+        answers.keep(evidence.removal, found)
+        scene.modules.keep()
+    return replace(evidence, imports=found.losses, grades=found.grades, side_imports=found.sides)
+
+
+def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
+    from safepip.reading.modules import pth_folders
+    from safepip.reasoning import grading, imports
+
     modules = scene.modules
     found = imports.examine(
         evidence.removal,
@@ -26,9 +40,7 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
         (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)
         for loss in evidence.requirements.requirements
     }
-    side = _side_imports(evidence, scene)
-    modules.keep()
-    return replace(evidence, imports=found.losses, grades=grades, side_imports=side)
+    return Weighed(found.losses, grades, _side_imports(evidence, scene))
 
 
 def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import NamedTuple
 
-from safepip.model.environment import Distribution
-from safepip.model.paths import TargetPath
+from safepip.model.environment import Distribution, Unjudged
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Severity
 
 
@@ -128,3 +129,15 @@ class Grade:
     path: TargetPath | None = None  # the file that shows it
     line: int = 0
     module: str = ""  # as it is named there
+
+
+@dataclass(frozen=True, slots=True)
+class Weighed:
+    """All that the code of those who stay says about one removal."""
+
+    losses: tuple[ImportLoss, ...] = ()
+    grades: Mapping[tuple[TargetPath, DistKey], Grade] = field(
+        default_factory=dict
+    )  # by survivor's info and lost
+    sides: frozenset[str] = frozenset()  # top-level tests or docs folders that code imports
+    unjudged: tuple[Unjudged, ...] = ()

@@ -18,7 +18,7 @@ from safepip.model.imports import Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 
 SCHEMA = 3
-MOST_FILES = 1000
+MOST_FILES = 2000
 MOST_NAMES = 300  # that one distribution was searched for
 
 Names = dict[str, tuple[TargetPath, ...]]
@@ -61,16 +61,18 @@ class Cache:
         self._dists[dist.info] = dist
         self._changed.add(dist.info)
 
-    def kept(self, kind: str) -> dict[str, Any]:
+    def kept(self, kind: str, subject: str = "") -> dict[str, Any]:
         """What `keep` was given last."""
-        return self._load(self._file(kind, self._prefix))
+        return self._load(self._file(kind, f"{self._prefix}/{subject}" if subject else self._prefix))
 
-    def keep(self, kind: str, content: Mapping[str, Any]) -> None:
+    def keep(self, kind: str, content: Mapping[str, Any], subject: str = "") -> None:
         """Write a file of another kind, for this environment."""
         if self._folder:
             try:
                 os.makedirs(self._folder, mode=0o700, exist_ok=True)
-                self._write(self._file(kind, self._prefix), content)
+                self._write(
+                    self._file(kind, f"{self._prefix}/{subject}" if subject else self._prefix), content
+                )
             except OSError:
                 return
 

@@ -14,6 +14,7 @@ from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
 from safepip.reading import import_cache
 from safepip.reading.source import LIMIT, read_module
+from safepip.reading.weighed import Answers
 
 TESTS = re.compile(r"/(?:tests?|testing|conftest\.py|test_[^/]*\.py|[^/]*_test\.py)(?:/|$)")
 BLOCK = 1 << 18  # nearly every source fits
@@ -30,6 +31,7 @@ class Modules:
         self._sites = target.sites
         self._suffixes = (f".{target.soabi}.so", ".abi3.so")
         self._cache = import_cache.open_cache(environ, target)
+        self.answers = Answers(self._cache, inventory)
 
     def naming(self, dist: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
         """For each dotted name the sources of `dist`, outside tests, that could import it; `.name` is any module's last part."""
