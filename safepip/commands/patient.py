@@ -9,7 +9,7 @@ from functools import cached_property
 from safepip.commands import libraries
 from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
-from safepip.model.diagnosis import Hollow, Overwritten, Stash
+from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Distribution, Install, Target
 from safepip.model.imports import ImportLoss
@@ -88,13 +88,12 @@ class Patient:
     def import_losses(self) -> tuple[ImportLoss, ...]:
         """What is missing or does not load, put to the judge of imports as if it had just been removed."""
         inventory = self.scene.inventory
-        unmet = list(diagnosis.unmet_requirements(inventory, self.hollow_infos))
-        keys = dict.fromkeys(key for item in unmet if (key := requirement_key(item.wants)))
+        keys = dict.fromkeys(key for item in self.unmet if (key := requirement_key(item.wants)))
         absent = [key for key in keys if inventory.find(key) is None]
         phantoms = [
             *self._absent(absent),
             *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
-            *self._broken(),
+            *self.broken,
         ]
         if not phantoms:
             return ()
@@ -117,7 +116,8 @@ class Patient:
             dist = Distribution(key, key, "", site, info, Install.DIST_INFO, ())
             yield diagnosis.phantom(dist, "absent", [TargetPath(f"{site}/{name}.py")])
 
-    def _broken(self) -> Iterator[Distribution]:
+    @cached_property
+    def broken(self) -> tuple[Distribution, ...]:
         """Extension modules that do not load, by owner."""
         by_owner: dict[TargetPath, list[TargetPath]] = {}
         for need, answer in self.survey.answers.items():
@@ -125,9 +125,15 @@ class Patient:
             module = elf_objects.module_name(need.root, self.scene.target)
             if answer.standing < Standing.PRELOADED and owner is not None and module:
                 by_owner.setdefault(owner.info, []).append(need.root)
-        for dist in self.scene.inventory.distributions:
-            if dist.info in by_owner:
-                yield diagnosis.phantom(dist, "broken", sorted(set(by_owner[dist.info])))
+        return tuple(
+            diagnosis.phantom(dist, "broken", sorted(set(by_owner[dist.info])))
+            for dist in self.scene.inventory.distributions
+            if dist.info in by_owner
+        )
+
+    @cached_property
+    def unmet(self) -> tuple[Ailment, ...]:
+        return tuple(diagnosis.unmet_requirements(self.scene.inventory, self.hollow_infos))
 
     @cached_property
     def broken_tops(self) -> frozenset[TargetPath]:
@@ -135,9 +141,9 @@ class Patient:
         target, finder = self.scene.target, Finder(self.scene.disk, self.scene.target)
         return frozenset(
             path
-            for broken in self._broken()
-            for path in broken.files or ()
-            if elf_objects.module_name(path, target) in top_modules(broken, self.scene.inventory, finder)
+            for dist in self.broken
+            for path in dist.files or ()
+            if elf_objects.module_name(path, target) in top_modules(dist, self.scene.inventory, finder)
         )
 
     @property
@@ -154,15 +160,16 @@ class Patient:
         that its consumer's distribution does not require in this version.
         """
         scene = self.scene
-        doubtful = {item.path for _, item in self.overwritten}
-        doubtful |= {path for paths in self.altered.values() for path in paths}
-        unmet = diagnosis.unmet_requirements(scene.inventory, frozenset())
-        misfits = {(item.distribution, requirement_key(item.wants)) for item in unmet}
+        holder = {item.path: item.bytes_of for _, item in self.overwritten}
+        doubtful = {*holder, *(path for paths in self.altered.values() for path in paths)}
+        misfits = {(item.distribution, requirement_key(item.wants)) for item in self.unmet}
         asked = set()
         for need, answer in self.survey.answers.items():
             provider, owner = answer.provider, scene.objects.owner.get(need.consumer)
             if provider is None or owner is None or (need.consumer, provider) in asked:
                 continue
+            if provider in holder and holder.get(need.consumer) == holder[provider]:
+                continue  # both came from one wheel
             other = scene.objects.owner.get(provider)
             if provider in doubtful or (other is not None and (owner.name, other.key) in misfits):
                 loading = self.survey.loadings[need.root]
