@@ -187,8 +187,8 @@ class _Process:
         tried: list[Step] = []
         crossed: set[TargetPath] = set()
         ended: tuple[Rule, TargetPath | None] | None = None  # a list that an error ended
-        variants = self.memo.variants
-        for step in loader.search(wants, holders[0], self.main, self.config, self.world, variants):
+        folders = self.memo.folders
+        for step in loader.search(wants, holders[0], self.main, self.config, self.world, folders):
             if ended == (step.rule, step.stated_by):
                 continue
             place = self.world.find(step.path)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import NamedTuple
 
@@ -47,7 +48,16 @@ class Folder(NamedTuple):
     element: str = ""
 
 
-Variants = dict[TargetPath, tuple[TargetPath, ...]]  # a folder's subfolders for this processor that exist
+@dataclass(frozen=True, slots=True)
+class Folders:
+    """What searches in one world and configuration work out once."""
+
+    variants: dict[TargetPath, tuple[TargetPath, ...]] = field(
+        default_factory=dict
+    )  # a folder's subfolders for this processor that exist
+    lists: dict[tuple[Rule, TargetPath], tuple[Folder, ...]] = field(
+        default_factory=dict
+    )  # by who states them
 
 
 def search(  # noqa: PLR0913, PLR0917  the last one is for speed alone
@@ -56,7 +66,7 @@ def search(  # noqa: PLR0913, PLR0917  the last one is for speed alone
     main: Mapped,
     config: LoaderConfig,
     world: World,
-    variants: Variants,
+    folders: Folders,
 ) -> Iterator[Step]:
     """Every file that the target's loader would try for `name`, in its order."""
     if config.libc is Libc.GLIBC:
@@ -64,26 +74,26 @@ def search(  # noqa: PLR0913, PLR0917  the last one is for speed alone
     if "/" in name:
         yield Step(Rule.DIRECT, _absolute(name, config))
         return
-    order = glibc if config.libc is Libc.GLIBC else musl
-    for folder in order(consumer, main, config):
+    glibc_s = config.libc is Libc.GLIBC
+    for folder in glibc(consumer, main, config, folders) if glibc_s else musl(consumer, main, config):
         if folder.rule is Rule.CACHE:
             yield from _cached(name, consumer, config)
             continue
-        if folder.path not in variants:
-            variants[folder.path] = _variants(folder.path, config, world)
-        for variant in variants[folder.path]:  # they come first, in each folder (open_path)
+        if folder.path not in folders.variants:
+            folders.variants[folder.path] = _variants(folder.path, config, world)
+        for variant in folders.variants[folder.path]:  # they come first, in each folder (open_path)
             yield _step(folder, f"{variant}/{name}")
         yield _step(folder, f"{folder.path}/{name}" if folder.path != "/" else f"/{name}")
 
 
-def glibc(consumer: Mapped, main: Mapped, config: LoaderConfig) -> Iterator[Folder]:
+def glibc(consumer: Mapped, main: Mapped, config: LoaderConfig, folders: Folders) -> Iterator[Folder]:
     """Where glibc looks for a name without a slash."""
     if consumer.elf.runpath is None:
         for holder in _ancestors(consumer, main):
             if holder.elf.runpath is None:  # both tags: DT_RPATH is dropped (elf_get_dynamic_info)
-                yield from _listed(Rule.RPATH, holder.elf.rpath, holder, config)
-    yield from _listed(Rule.LIBRARY_PATH, config.library_path, main, config)
-    yield from _listed(Rule.RUNPATH, consumer.elf.runpath, consumer, config)
+                yield from _listed(Rule.RPATH, holder.elf.rpath, holder, config, folders)
+    yield from _listed(Rule.LIBRARY_PATH, config.library_path, main, config, folders)
+    yield from _listed(Rule.RUNPATH, consumer.elf.runpath, consumer, config, folders)
     yield Folder(Rule.CACHE, TargetPath(""))
     if not consumer.elf.nodeflib:
         yield from (Folder(Rule.DEFAULT, folder) for folder in config.defaults)
@@ -190,12 +200,23 @@ def _ancestors(consumer: Mapped, main: Mapped) -> Iterator[Mapped]:
     yield main
 
 
-def _listed(rule: Rule, written: str | None, holder: Mapped, config: LoaderConfig) -> Iterator[Folder]:
+def _listed(
+    rule: Rule, written: str | None, holder: Mapped, config: LoaderConfig, folders: Folders
+) -> tuple[Folder, ...]:
+    if not written:
+        return ()
+    key = (rule, holder.path)
+    if key not in folders.lists:
+        folders.lists[key] = tuple(_split(rule, written, holder, config))
+    return folders.lists[key]
+
+
+def _split(rule: Rule, written: str, holder: Mapped, config: LoaderConfig) -> Iterator[Folder]:
     """One search list (fillin_rpath): split before it is expanded, and what stands twice is tried once."""
     seen = set[str]()
     by = None if rule is Rule.LIBRARY_PATH else holder.path
     separators = "[:;]" if rule is Rule.LIBRARY_PATH else ":"
-    for element in re.split(separators, written) if written else ():
+    for element in re.split(separators, written):
         folder = _absolute(expand(element, holder.origin, config), config)
         if folder not in seen:
             seen.add(folder)

@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 from safepip.model.elf import Elf, Flaw, Step
 from safepip.model.paths import TargetPath
-from safepip.reasoning import loader
-from safepip.reasoning.loader import Mapped
+from safepip.reasoning.loader import Folders, Mapped
 from safepip.world import Place
 
 
@@ -30,12 +29,13 @@ class Memo:
     """What calls for one world and configuration share."""
 
     searches: dict[tuple[object, ...], Found] = field(default_factory=dict)
-    variants: loader.Variants = field(default_factory=dict)
+    folders: Folders = field(default_factory=Folders)
 
     def without(self, gone: frozenset[TargetPath]) -> Memo:
         """What ends as it did once `gone` has gone: a removal only takes away."""
         stands = {key: found for key, found in self.searches.items() if found.crossed.isdisjoint(gone)}
-        return Memo(stands, {folder: known for folder, known in self.variants.items() if not known})
+        variants = {folder: known for folder, known in self.folders.variants.items() if not known}
+        return Memo(stands, Folders(variants, self.folders.lists))
 
 
 def where(holder: Mapped, wants: str) -> tuple[str, str | None, str | None]:
