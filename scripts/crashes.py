@@ -31,6 +31,7 @@ OLD = {f"pkg/m{number}.py": f"old = {number}\n" for number in range(300)}
 NEW = {f"pkg/m{number}.py": f"new = {number}\n" for number in range(300)} | {
     f"pkg/own/n{number}.py": "" for number in range(300)
 }
+AIMED = 0.7  # of the kills: at the part in which the disk is changed
 Tree = dict[str, Node]
 
 
@@ -40,6 +41,7 @@ class Round(NamedTuple):
     before: Tree
     after: Tree
     seconds: float
+    changing: float  # of them: those in which the journal is open
 
 
 def safepip(prefix: Path, *words: str, wheels: Path) -> subprocess.Popen[bytes]:
@@ -102,9 +104,22 @@ def rounds(base: Path, wheels: Path, folder: Path) -> list[Round]:
     for words, start in operations:
         work = copy(start, folder / "work")
         began = time.perf_counter()
-        safepip(work, *words, wheels=wheels).communicate()
-        found.append(Round(words, start, tree(start), tree(work), time.perf_counter() - began))
+        process = safepip(work, *words, wheels=wheels)
+        await_journal(process, work)
+        opened = time.perf_counter()
+        while (work / ".safepip/journal").exists():
+            time.sleep(0.001)
+        closed = time.perf_counter()
+        process.communicate()
+        seconds = time.perf_counter() - began
+        found.append(Round(words, start, tree(start), tree(work), seconds, closed - opened))
     return found
+
+
+def await_journal(process: subprocess.Popen[bytes], prefix: Path) -> None:
+    """Where an operation has none, its end is waited for."""
+    while process.poll() is None and not (prefix / ".safepip/journal").exists():
+        time.sleep(0.0005)
 
 
 def kill(process: subprocess.Popen[bytes], *, whole: bool) -> None:
@@ -134,7 +149,11 @@ def main(kills: int, seed: int) -> int:
             chosen = chance.choice(every)
             work = copy(chosen.start, folder / "work")
             process = safepip(work, *chosen.words, wheels=wheels)
-            time.sleep(chance.uniform(0.3, 1.0) * chosen.seconds)
+            if chance.random() < AIMED and chosen.changing > 0.001:
+                await_journal(process, work)
+                time.sleep(chance.uniform(0, 1) * chosen.changing)
+            else:
+                time.sleep(chance.uniform(0.3, 1.0) * chosen.seconds)
             if process.poll() is not None:
                 process.communicate()
                 continue
