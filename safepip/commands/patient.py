@@ -137,14 +137,19 @@ class Patient:
 
     @cached_property
     def broken_tops(self) -> frozenset[TargetPath]:
-        """Broken modules that are themselves what one imports."""
+        """Broken modules that are themselves what one imports, or that have the name of their package: its core,
+        which `__init__` may load by name (cv2.cv2).
+        """
         target, finder = self.scene.target, Finder(self.scene.disk, self.scene.target)
-        return frozenset(
-            path
-            for dist in self.broken
-            for path in dist.files or ()
-            if elf_objects.module_name(path, target) in top_modules(dist, self.scene.inventory, finder)
-        )
+        found = set()
+        for dist in self.broken:
+            tops = top_modules(dist, self.scene.inventory, finder)
+            for path in dist.files or ():
+                name = elf_objects.module_name(path, target)
+                head, _, tail = name.rpartition(".")
+                if name in tops or tail == head.rpartition(".")[2]:
+                    found.add(path)
+        return frozenset(found)
 
     @property
     def missing_names(self) -> Mapping[str, Distribution]:

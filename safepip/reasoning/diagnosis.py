@@ -51,10 +51,12 @@ def missing_libraries(
         bringer = missing.get(wants.rpartition("/")[2])
         required = bringer is not None and bringer in requires_closure(owner, inventory)
         broken = bool(roots.intersection(imported)) or required
+        module = module_name(need.root, inventory.target)  # nothing shows that an import comes to it
+        doubtful = Level.WARN if module else Level.NOTE
         how = "is missing" if answer.standing is Standing.MISSING else "is not found, though it is there"
         yield Ailment(
             Check.MISSING_LIBRARY,
-            Level.ERROR if broken else Level.NOTE,
+            Level.ERROR if broken else doubtful,
             name,
             f"{wants} {how}: {need.consumer.rpartition('/')[2]} of {name} needs it",
             need.consumer,

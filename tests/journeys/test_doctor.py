@@ -227,11 +227,25 @@ def test_a_lib64_that_is_no_link(environment: Environment) -> None:
     assert found(diagnosis(environment)) == [("lib64-split", None, None)]
 
 
-def test_a_part_that_is_opened_later_only_is_a_note(environment: Environment) -> None:
-    """numba's tbbpool: nothing imports it, and the environment works without its library."""
+def test_what_no_import_comes_to_is_a_warning_if_a_module_and_a_note_if_a_library(
+    environment: Environment,
+) -> None:
+    """numba's tbbpool and nvshmem's transports: the environment works without what they need."""
     environment.add("numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb.so.12")})
+    environment.add("nvshmem", {"nvshmem/lib/transport.so.3": library("transport.so.3", "libucs.so.0")})
     answer = environment.safepip("doctor", "--json")
-    assert (answer.code, found(answer.report, "note")) == (0, [("missing-library", "numba", "libtbb.so.12")])
+    assert answer.code == 0
+    assert found(answer.report, "warn") == [("missing-library", "numba", "libtbb.so.12")]
+    assert found(answer.report, "note") == [("missing-library", "nvshmem", "libucs.so.0")]
+
+
+def test_the_core_of_a_package_that_is_loaded_by_name_counts_as_imported(environment: Environment) -> None:
+    """cv2/__init__.py imports its extension module by a name that it makes up."""
+    environment.add("opencv", {"cv2/__init__.py": "", f"cv2/cv2.{TAG}.so": module("libGL-nowhere.so.1")})
+    answer = environment.safepip("doctor", "--json")
+    assert (answer.code, found(answer.report)) == (10, [("missing-library", "opencv", "libGL-nowhere.so.1")])
+    assert answer.report["remedies"] == []
+    assert len(answer.report["incurable"]) == 1
 
 
 def test_checks_are_chosen_by_name(story: Environment) -> None:
