@@ -16,12 +16,10 @@ from support.released import fetch, missing_from
 
 ROWS: list[dict[str, Any]] = tomllib.loads(Path(TABLE).read_text(encoding="utf-8"))["load"]
 RELEASES = dict.fromkeys((row["wheel"], row["version"]) for row in ROWS)
-
-
+NEWEST: dict[str, str] = dict([*RELEASES])  # of each wheel the release that the table has last
 REQUIREMENTS = [
-    (wheel, version, requirement)
-    for wheel, version in RELEASES
-    for requirement in (f"{wheel}=={version}", wheel)
+    *((wheel, version, f"{wheel}=={version}") for wheel, version in RELEASES),
+    *((wheel, version, wheel) for wheel, version in NEWEST.items()),
 ]
 
 
