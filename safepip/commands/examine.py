@@ -69,6 +69,8 @@ def look_again(case: Case) -> Case:
         requirements=requirements.lost(happened.leaving, case.inventory, hollow),
         imports=tuple(loss for loss in case.evidence.imports if loss.lost in happened.leaving),
         libraries=libraries.look_again(case.evidence, case.before, case.scene, disk),
+        splits=(),
+        hints=tuple(hint for hint in case.evidence.hints if disk.kind(hint.path) is None),
         unreadable_going=(),
         unreadable_consumers=(),
     )

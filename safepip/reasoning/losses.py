@@ -127,8 +127,17 @@ def _kind(need: Need, was: Answer | None, now: Answer, before: Survey) -> Findin
             return FindingKind.ORDER_RELIANT
         return FindingKind.PROVIDER_CHANGED if was.provider != now.provider else None
     if was is not None and was.standing < Standing.PRELOADED:
-        return FindingKind.LAST_COPY if was.standing > now.standing else None
+        fell = was.standing > now.standing and not _lacks_more(need, before)
+        return FindingKind.LAST_COPY if fell else None
     return FindingKind.LIBRARY_LOST if before.works(need.root) else None
+
+
+def _lacks_more(need: Need, before: Survey) -> bool:
+    """Whether the root misses something that no object answers to: then this need's copy is of no use to it."""
+    return any(
+        other.root == need.root and answer.standing is Standing.MISSING
+        for other, answer in before.answers.items()
+    )
 
 
 def _causes(

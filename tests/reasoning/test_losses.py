@@ -179,6 +179,17 @@ def test_a_known_load_meets_what_no_search_meets() -> None:
     assert [kind for kind, _, _, _ in lost(contents, [torch, cudnn], [cudnn])] == [FindingKind.LAST_COPY]
 
 
+def test_the_last_copy_is_of_no_use_to_what_lacks_another_library_altogether() -> None:
+    """onnxruntime's TensorRT provider needs cuDNN, and TensorRT, which nobody has."""
+    cudnn = dist("cudnn", [*CUDNN])
+    ort = dist("ort", ["ort/libprovider.so"])
+    needs = ["libcudnn.so.9"]
+    found = lost({"ort/libprovider.so": lib(needs=needs), **CUDNN}, [ort, cudnn], [cudnn])
+    assert [(kind, wants) for kind, wants, _, _ in found] == [(FindingKind.LAST_COPY, "libcudnn.so.9")]
+    needs.append("libnvinfer.so.10")
+    assert lost({"ort/libprovider.so": lib(needs=needs), **CUDNN}, [ort, cudnn], [cudnn]) == []
+
+
 def test_what_is_found_only_after_another_import_once_the_search_fails_is_order_reliant() -> None:
     contents = {
         f"base/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../two"),
