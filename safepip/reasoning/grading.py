@@ -7,6 +7,7 @@ some of its modules, and the rest are lazy, guarded or named nowhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution
@@ -26,6 +27,7 @@ BASIS_OF_WAY = {
     Way.LIBRARY: Basis.BY_NAME,
 }
 SURE = {Way.IMPORT, Way.LAZY}  # evidence in a function too: that is where they stand
+MOST_READ_WHOLE = 400  # sources of one survivor; what it needs stands in more than the rest of a thousand
 MOST_IMPORTERS = 60  # sources that are looked through for those that import a module
 
 
@@ -144,7 +146,8 @@ def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
     written = {loss.lost.name, loss.lost.key}
     naming = imports.code.naming(loss.survivor, [*names, *written])
     seen = _Seen()
-    for path in dict.fromkeys(path for paths in naming.values() for path in paths):
+    sources = dict.fromkeys(path for paths in naming.values() for path in paths)
+    for path in islice(sources, MOST_READ_WHOLE):
         source = _whole(path, loss.survivor, imports)
         for item in source.imports:
             lost = imports.closure.lost(item, path)
@@ -153,6 +156,8 @@ def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
         for use in source.dynamics:
             if use.name in written if use.way is Way.VERSION else is_gone(use.name, imports.gone):
                 seen = _with_use(seen, path, use)
+        if loss.extra and (seen.guarded or seen.deferred):
+            break  # an extra is only warned of: the first place says enough, and a large survivor has a thousand
     return seen._replace(named=any(naming.get(name) for name in names))
 
 
