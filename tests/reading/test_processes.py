@@ -28,7 +28,7 @@ def test_a_process_that_maps_a_file_is_named(tmp_path: Path) -> None:
     other.write_bytes(b"")
     paths = [TargetPath(str(library)), TargetPath(str(other))]
     assert processes.mapping(paths) == ()
-    command = [sys.executable, "-c", MAPS, library]
+    command = [sys.executable, "-c", MAPS, str(library)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "mapped\n"
