@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
@@ -38,7 +38,7 @@ class Modules:
         known = self._cache.naming(dist)
         missing = [name for name in names if name not in known]
         if missing:
-            found = _search(self._sources(dist), [(name, _needle(name)) for name in missing])
+            found = _search(self._sources(dist), missing)
             for name in missing:
                 known[name] = found.get(name, ())
             self._cache.changed(dist)
@@ -85,7 +85,7 @@ class Modules:
         """Hand what was found out to later runs."""
         self._cache.save()
 
-    def _sources(self, dist: Distribution) -> Sequence[TargetPath]:
+    def _sources(self, dist: Distribution) -> list[TargetPath]:
         return [
             path
             for path in dist.files or ()
@@ -118,20 +118,24 @@ def _needle(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"%s(?!\w)(?<!%s%s)" % (word, rb"\w" if head or dot else rb"[\w.]", word))
 
 
-def _search(
-    paths: Iterable[TargetPath], needles: Sequence[tuple[str, re.Pattern[bytes]]]
-) -> dict[str, tuple[TargetPath, ...]]:
+def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tuple[TargetPath, ...]]:
     found: dict[str, list[TargetPath]] = {}
     wanted = [
-        (name, [part.encode() for part in name.strip(".").split(".")], needle) for name, needle in needles
+        (name, tail.encode(), [part.encode() for part in head.split(".") if part], _needle(name))
+        for name in names
+        for head, _, tail in [name.rpartition(".")]
     ]
     for path in paths:
         try:
             data = _content(path)
         except OSError:
             continue
-        for name, parts, needle in wanted:
-            if all(part in data for part in parts) and _imports(data, needle, alone="." not in name):
+        for name, last, rest, needle in wanted:
+            if (
+                last in data
+                and all(part in data for part in rest)
+                and _imports(data, needle, alone="." not in name)
+            ):
                 found.setdefault(name, []).append(path)
     return {name: tuple(hits) for name, hits in found.items()}
 

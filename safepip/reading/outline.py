@@ -7,7 +7,8 @@ cut works on lines; where it goes wrong, what is left does not parse, and the wh
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 
 STATEMENT = re.compile(rb"\n[A-Za-z_@\"']")
 FUNCTION = re.compile(rb"(?:@[^\n]*\n(?:[ \t)][^\n]*\n|\n)*)*(?:async[ \t]+)?def[ \t]+(\w+)")
@@ -16,9 +17,8 @@ METHOD = re.compile(
     re.MULTILINE,
 )
 DECORATOR = re.compile(rb"^[ \t]+@[^\n(]*(?:\([^\n]*\))?(\n)", re.MULTILINE)
-CALL = re.compile(rb"(\w+)\(")
 CONTINUES = (b"else", b"elif", b"except", b"finally")
-IMPORT = re.compile(rb"(?:^|[\n:;])[ \t]*(?:import|from)[ \t.]")
+IMPORT = re.compile(rb"import(?:_module|__|(?!\w))")
 DECIDES = (
     b"ImportError",
     b"version_info",
@@ -26,6 +26,7 @@ DECIDES = (
     b"os.name",
 )  # what later conditions and handlers turn on
 BY_NAME = (b"__import__", b"import_module")
+OTHER_NAME = re.compile(rb"\w")
 ASSIGNMENT = re.compile(rb"\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\[({\"']")
 CONSTANT = 4096  # bytes
 STEPS = 3  # calls that are followed from one function of the module to the next
@@ -33,72 +34,102 @@ STEPS = 3  # calls that are followed from one function of the module to the next
 
 def cut(data: bytes) -> bytes:
     """`data` with every line blank that importing it does not run, or that cannot lead to an import."""
-    chunks = tuple(_chunks(data))
+    starts = tuple(_starts(data))
+    ends = (*starts[1:], len(data))
+    importing = {bisect_right(starts, place) - 1 for place in _imports(data)}
     functions = {
         match[1]: index
-        for index, chunk in enumerate(chunks)
-        if chunk.startswith((b"def", b"@", b"async")) and (match := FUNCTION.match(chunk))
+        for index, start in enumerate(starts)
+        if data.startswith((b"def", b"@", b"async"), start) and (match := FUNCTION.match(data, start))
     }
     inside = frozenset(functions.values())
-    by_name = any(word in data for word in BY_NAME)
-    kept = {0} | {
-        index
-        for index, chunk in enumerate(chunks)
-        if index not in inside and _matters(chunk, by_name=by_name)
-    }
-    if any(_imports(chunks[index]) for index in inside):
-        kept |= _called(chunks, functions, inside)
-    return b"".join(
-        _shorten(chunk) if index in kept else b"\n" * chunk.count(b"\n") for index, chunk in enumerate(chunks)
-    )
+    kept = {0} | (importing - inside) | _decisive(data, starts, inside)
+    if not importing.isdisjoint(inside):
+        useful = {name: index for name, index in functions.items() if index in importing}
+        kept |= _callers(data, starts, functions, useful)
+    pieces = []
+    for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        piece = data[start:end]
+        pieces.append(_shorten(piece) if index in kept else b"\n" * piece.count(b"\n"))
+    return b"".join(pieces)
 
 
-def _matters(chunk: bytes, *, by_name: bool) -> bool:
-    if _imports(chunk):
-        return True
-    if by_name and len(chunk) < CONSTANT and ASSIGNMENT.match(chunk):
-        return True  # where names are given as values, any constant may be one
-    return not chunk.startswith(b"class ") and any(word in chunk for word in DECIDES)
-
-
-def _imports(chunk: bytes) -> bool:
-    return b"import" in chunk and (IMPORT.search(chunk) is not None or any(word in chunk for word in BY_NAME))
-
-
-def _chunks(data: bytes) -> Iterator[bytes]:
-    """Statements of the top level with all that belongs to them; text in triple quotes is never split."""
-    quotes = [mark for mark in (b'"""', b"'''") if mark in data]
-    begin, decorated = 0, data.startswith(b"@")
+def _starts(data: bytes) -> Iterator[int]:
+    """Where statements of the top level begin, with all that belongs to them; text in triple quotes is never split."""
+    quotes = {mark: 0 for mark in (b'"""', b"'''") if mark in data}
+    last, decorated = 0, data.startswith(b"@")
+    yield 0
     for match in STATEMENT.finditer(data):
         start = match.start() + 1
-        begins = not decorated and not data.startswith(CONTINUES, start)
-        if begins and not any(data.count(mark, begin, start) % 2 for mark in quotes):
-            yield data[begin:start]
-            begin = start
+        for mark in quotes:
+            quotes[mark] ^= data.count(mark, last, start) & 1
+        last = start
+        if any(quotes.values()):
+            continue
+        if not decorated and not data.startswith(CONTINUES, start):
+            yield start
         decorated = data.startswith(b"@", start)
-    yield data[begin:]
 
 
-def _called(chunks: tuple[bytes, ...], functions: dict[bytes, int], inside: frozenset[int]) -> set[int]:
-    """Functions through which the top level comes to an import, and the statements that call them."""
-    calls: dict[int, set[int]] = {}
-    pending = [
-        index for index, chunk in enumerate(chunks) if index not in inside and not chunk.startswith(b"class ")
-    ]
+def _imports(data: bytes) -> Iterator[int]:
+    """Where an import may stand, as a statement or by name."""
+    for match in IMPORT.finditer(data):
+        start, end = match.span()
+        if end - start > len("import"):
+            yield start
+            continue
+        before = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
+        if not before or before.startswith(b"from") or b":" in before or b";" in before:
+            yield start
+
+
+def _decisive(data: bytes, starts: Sequence[int], inside: frozenset[int]) -> set[int]:
+    """What later statements turn on; where names are given as values, any constant may be one."""
+    ends = (*starts[1:], len(data))
+    kept = set()
+    for word in DECIDES:
+        place = data.find(word)
+        while place >= 0:
+            index = bisect_right(starts, place) - 1
+            if not data.startswith(b"class ", starts[index]):
+                kept.add(index)
+            place = data.find(word, ends[index])
+    if any(word in data for word in BY_NAME):
+        kept |= {
+            index
+            for index, start in enumerate(starts)
+            if ends[index] - start < CONSTANT and ASSIGNMENT.match(data, start)
+        }
+    return kept - inside
+
+
+def _callers(
+    data: bytes, starts: Sequence[int], functions: Mapping[bytes, int], useful: Mapping[bytes, int]
+) -> set[int]:
+    """The functions of `useful` and what calls them, if the top level is among it."""
+    names = {index: name for name, index in functions.items()}
+    found = set(useful.values())
+    pending, called = list(useful), False
     for _ in range(STEPS + 1):
-        for index in pending:
-            calls[index] = {functions[name] for name in CALL.findall(chunks[index]) if name in functions}
-        pending = [index for index in set().union(*calls.values()) if index not in calls]
-    useful = {index for index in calls if index in inside and _imports(chunks[index])}
-    for _ in range(STEPS + 1):
-        useful |= {index for index, called in calls.items() if called & useful}
-    return useful
+        new = set[int]()
+        for name in pending:
+            place = data.find(name + b"(")
+            while place >= 0:
+                index = bisect_right(starts, place) - 1
+                if not data.startswith(b"class ", starts[index]) and not OTHER_NAME.match(data, place - 1):
+                    new.add(index)
+                place = data.find(name + b"(", place + 1)
+        new -= found
+        found |= new
+        called = called or any(index not in names for index in new)
+        pending = [names[index] for index in new if index in names]
+    return found if called else set()
 
 
-def _shorten(chunk: bytes) -> bytes:
-    if not chunk.startswith((b"class ", b"@")) or FUNCTION.match(chunk):
-        return chunk
+def _shorten(piece: bytes) -> bytes:
+    if not piece.startswith((b"class ", b"@")) or FUNCTION.match(piece):
+        return piece
     short = METHOD.sub(
-        lambda found: found[1] + b"pass" + b"\n" * found[0].count(b"\n"), DECORATOR.sub(rb"\1", chunk)
+        lambda found: found[1] + b"pass" + b"\n" * found[0].count(b"\n"), DECORATOR.sub(rb"\1", piece)
     )
-    return short if IMPORT.search(short) else b"\n" * chunk.count(b"\n")
+    return short if next(_imports(short), None) is not None else b"\n" * piece.count(b"\n")
