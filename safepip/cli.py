@@ -70,6 +70,11 @@ def _answer(request: Request) -> int:
             from safepip import asking
 
             return asking.answer(request, streams.style)
+        case PassThrough(words) as request if "install" in words:
+            from safepip import installing
+
+            code = installing.answer(request)
+            return _pass_through(request) if code is None else code
         case PassThrough() as request:
             return _pass_through(request)
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from safepip.model.elf import Elf, Flaw, Symbols
 from safepip.model.paths import TargetPath
+
+if TYPE_CHECKING:
+    from safepip.model.arrival import Content
 
 
 class Kind(Enum):
@@ -139,3 +143,73 @@ class Changed:
                 return False
             path = TargetPath(head)
         return True
+
+
+class Arrived:
+    """`base` with files laid into it: by real path, over whatever is there.
+
+    What an object says of itself is read from where its bytes lie meanwhile.
+    """
+
+    def __init__(self, base: World, contents: Mapping[TargetPath, Content]) -> None:
+        self._base = base
+        self._contents = contents
+        self._inside: dict[TargetPath, dict[str, Entry]] = {}
+        for path in contents:
+            self._enter(path)
+
+    def find(self, path: TargetPath) -> Place | Flaw:
+        real = self.real(path)
+        if real in self._contents:
+            return Place(real, (), (-1, hash(real)), Kind.FILE)
+        place = self._base.find(path)
+        if isinstance(place, Flaw) and real in self._inside:
+            return Place(real, (), (-1, hash(real)), Kind.FOLDER)
+        return place
+
+    def kind(self, path: TargetPath) -> Kind | None:
+        head, _, name = path.rpartition("/")
+        real = TargetPath(f"{self.real(TargetPath(head or '/')).rstrip('/')}/{name}")
+        if real in self._contents:
+            return Kind.FILE
+        return self._base.kind(path) or (Kind.FOLDER if real in self._inside else None)
+
+    def real(self, path: TargetPath) -> TargetPath:
+        return path if path in self._contents else self._base.real(path)
+
+    def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
+        inside = self._inside.get(self.real(folder))
+        if not inside:
+            return self._base.entries(folder)
+        kept = [entry for entry in self._base.entries(folder) if entry.name not in inside]
+        return (*kept, *inside.values())
+
+    def writable(self, folder: TargetPath) -> bool:
+        return self.real(folder) in self._inside or self._base.writable(folder)
+
+    def size(self, path: TargetPath) -> int:
+        content = self._contents.get(self.real(path))
+        return self._base.size(path) if content is None else content.size
+
+    def elf(self, path: TargetPath) -> Elf | Flaw:
+        content = self._contents.get(self.real(path))
+        if content is None:
+            return self._base.elf(path)
+        return Flaw.NOT_ELF if content.copy is None else self._base.elf(content.copy)
+
+    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+        content = self._contents.get(self.real(path))
+        if content is None:
+            return self._base.symbols(path)
+        return Flaw.NOT_ELF if content.copy is None else self._base.symbols(content.copy)
+
+    def _enter(self, path: TargetPath) -> None:
+        """Every folder on the way to `path` is there."""
+        entry = Entry(path.rpartition("/")[2], Kind.FILE, False)
+        while path:
+            folder, _, name = path.rpartition("/")
+            names = self._inside.setdefault(TargetPath(folder or "/"), {})
+            known = names.setdefault(name, entry)
+            if known is not entry:
+                return
+            path, entry = TargetPath(folder), Entry(folder.rpartition("/")[2], Kind.FOLDER, True)

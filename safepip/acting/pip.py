@@ -42,7 +42,7 @@ def uninstall(
     """
     words = command(target)
     try:
-        return _run([*words, *request.pip_arguments], _for_pip(words, environ), keep_open)
+        return _run([*words, *request.pip_arguments], environment(words, environ), keep_open)
     except OSError as error:
         raise _not_started(words[0], error) from error
 
@@ -52,9 +52,16 @@ def exec_pip(words: Sequence[str], arguments: Sequence[str], environ: Mapping[st
     sys.stdout.flush()
     sys.stderr.flush()
     try:
-        os.execve(words[0], [*words, *arguments], _for_pip(words, environ))  # noqa: S606
+        os.execve(words[0], [*words, *arguments], environment(words, environ))  # noqa: S606
     except OSError as error:
         raise _not_started(words[0], error) from error
+
+
+def environment(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment for pip. A target's own pip shall not start another by PIP_PYTHON or its configuration."""
+    if tuple(words[1:]) == _MODULE:
+        environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}  # as pip marks its own: cli/main_parser.py
+    return mark.marked(environ)
 
 
 @contextmanager
@@ -111,13 +118,6 @@ def _refuse_shadow() -> None:
             f"python -m pip would run {shadows[0]} in the current folder",
             "Call safepip from another folder.",
         )
-
-
-def _for_pip(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment for pip. A target's own pip shall not start another by PIP_PYTHON or its configuration."""
-    if tuple(words[1:]) == _MODULE:
-        environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}  # as pip marks its own: cli/main_parser.py
-    return mark.marked(environ)
 
 
 def _run(words: Sequence[str], environ: Mapping[str, str], keep_open: Sequence[int]) -> int:

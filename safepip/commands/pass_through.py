@@ -103,6 +103,8 @@ def _read(arguments: Sequence[str]) -> Plain | None:
 
 def _is_own(words: Sequence[str]) -> bool:
     """`help` is, too, where it asks about nothing or about what is safepip's."""
+    if words[0] == "install":
+        return "--dry-run" in words
     return words[0] in OWN and (words[0] != "help" or len(words) == 1 or words[1] in OWN)
 
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
+from typing import TYPE_CHECKING
 
 from safepip.model.change import Removal
 from safepip.model.elf import Step
 from safepip.model.environment import Distribution, Target, Unjudged
 from safepip.model.paths import TargetPath
+
+if TYPE_CHECKING:
+    from safepip.model.arrival import Installed
 
 
 class Severity(IntEnum):
@@ -39,6 +43,9 @@ class FindingKind(Enum):
     IN_USE = "in-use"
     CANNOT_TELL = "cannot-tell"
     SHARED_TRIVIAL = "shared-trivial"
+    OVERWRITES = "overwrites"  # this and the next two: installs and upgrades only
+    VARIANT_CHANGED = "variant-changed"
+    ABI_PARTNER = "abi-partner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +113,7 @@ class Policy:
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
     allow_force: bool = True  # false in any file forbids --force: an owner's word stands
+    ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +137,7 @@ class Verdict:
     unjudged: tuple[Unjudged, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     bytes: int = 0  # that the removal's files hold
+    installing: tuple[Installed, ...] = ()  # of an install: `removal` is what it replaces, then
 
     @property
     def decision(self) -> Decision:

@@ -69,13 +69,24 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
     try:
         with open(f"{dist.info}/RECORD", "rb") as stream:
             text = stream.read().decode()
-        rows = _rows(text.splitlines())
+        found = rows(text)
     except (OSError, ValueError):
         return {}
-    if len(rows) != len(dist.files):  # changed since the inventory was taken, or no RECORD was read then
+    if len(found) != len(dist.files):  # changed since the inventory was taken, or no RECORD was read then
         return {}
     wanted = frozenset(wanted)
-    return {path: _claim(row) for path, row in zip(dist.files, rows, strict=True) if path in wanted}
+    return {path: claim(row) for path, row in zip(dist.files, found, strict=True) if path in wanted}
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of each row, unfolded: of a wheel, whose paths are relative."""
+    return _rows(text.splitlines())
+
+
+def claim(row: Sequence[str]) -> Claim:
+    """What one row promises."""
+    size = row[2] if len(row) > 2 else ""
+    return Claim(row[1] if len(row) > 1 else "", int(size) if size.isdecimal() else None)
 
 
 def digest(path: TargetPath, like: str = "sha256") -> str:
@@ -123,8 +134,3 @@ def _from_info(entry: list[str], info: str) -> str:
         parts = [*parts, ".."] if not parts or parts[-1] == ".." else parts[:-1]
         entry = entry[1:]
     return "/".join([*parts, *entry]) or "."
-
-
-def _claim(row: Sequence[str]) -> Claim:
-    size = row[2] if len(row) > 2 else ""
-    return Claim(row[1] if len(row) > 1 else "", int(size) if size.isdecimal() else None)

@@ -28,6 +28,15 @@ def read(removal: Removal, inventory: Inventory) -> tuple[SharedFile, ...]:
     return tuple(_look(path, owners[path], claims[path]) for path in removal.shared if path in owners)
 
 
+def file_text(path: TargetPath) -> str:
+    """The beginning of a source; "" where it cannot be read."""
+    try:
+        with open(path, "rb") as file:
+            return file.read(SMALL).decode("utf-8", "replace")
+    except OSError:
+        return ""
+
+
 def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[DistKey, Claim]) -> SharedFile:
     try:
         size = os.stat(path).st_size
@@ -35,14 +44,5 @@ def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[Di
         return SharedFile(path, owners, claims, -1)
     candidates = {claim.digest for claim in claims.values() if claim.size in (None, size)}
     digest = record.digest(path, min(candidates)) if len(candidates) > 1 else ""
-    return SharedFile(path, owners, claims, size, digest, _text(path, size))
-
-
-def _text(path: TargetPath, size: int) -> str:
-    if not path.endswith("/__init__.py") or size > SMALL:
-        return ""
-    try:
-        with open(path, "rb") as file:
-            return file.read(SMALL).decode("utf-8", "replace")
-    except OSError:
-        return ""
+    text = file_text(path) if path.endswith("/__init__.py") and size <= SMALL else ""
+    return SharedFile(path, owners, claims, size, digest, text)

@@ -28,6 +28,9 @@ DEFAULT_SEVERITY: Mapping[FindingKind, Severity] = {
     FindingKind.IN_USE: Severity.WARN,
     FindingKind.CANNOT_TELL: Severity.REFUSE,
     FindingKind.SHARED_TRIVIAL: Severity.NOTE,
+    FindingKind.OVERWRITES: Severity.WARN,
+    FindingKind.VARIANT_CHANGED: Severity.WARN,
+    FindingKind.ABI_PARTNER: Severity.WARN,
 }
 
 

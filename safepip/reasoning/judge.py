@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from safepip.model.report import Finding, Policy, Severity, Shared, Verdict
@@ -12,9 +13,13 @@ from safepip.reasoning.evidence import Evidence
 
 def judge(evidence: Evidence, policy: Policy) -> Verdict:
     """The worst finding decides; each carries what a person needs to check it by hand."""
-    graded = [
-        replace(finding, severity=_severity(finding, policy)) for finding in findings.of(evidence, policy)
-    ]
+    verdict = weigh(evidence, findings.of(evidence, policy), policy)
+    return replace(verdict, remedies=remedy.propose(verdict, evidence.inventory))
+
+
+def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdict:
+    """What is `found` as a verdict, without ways out."""
+    graded = [replace(finding, severity=_severity(finding, policy)) for finding in found]
     graded.sort(key=lambda finding: -finding.severity)
     shared = [
         Shared(
@@ -24,7 +29,7 @@ def judge(evidence: Evidence, policy: Policy) -> Verdict:
         )
         for item in evidence.shares
     ]
-    verdict = Verdict(
+    return Verdict(
         target=evidence.inventory.target,
         removal=evidence.removal,
         findings=tuple(graded),
@@ -33,7 +38,6 @@ def judge(evidence: Evidence, policy: Policy) -> Verdict:
         bytes=evidence.bytes,
         unjudged=(*evidence.inventory.unjudged, *evidence.requirements.unjudged, *evidence.unjudged),
     )
-    return replace(verdict, remedies=remedy.propose(verdict, evidence.inventory))
 
 
 def _severity(finding: Finding, policy: Policy) -> Severity:

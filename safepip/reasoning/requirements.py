@@ -40,7 +40,7 @@ def lost(leaving: Sequence[Distribution], inventory: Inventory, hollow: frozense
         if survivor in leaving:
             continue
         for written, key in _naming(survivor, gone):
-            found = _weigh(survivor, gone[key], written, inventory.target.markers)
+            found = weigh(survivor, gone[key], written, inventory.target.markers)
             if isinstance(found, Unjudged):
                 unjudged.append(found)
             elif found:
@@ -68,21 +68,10 @@ def requirement_key(written: str) -> DistKey | None:
     return DistKey(SEPARATORS.sub("-", match[1]).lower()) if match else None
 
 
-def _stays(dist: Distribution, leaving: Sequence[Distribution], inventory: Inventory) -> bool:
-    """Whether another distribution of the same name and version remains."""
-    return any(other.key == dist.key and other not in leaving for other in inventory.distributions)
-
-
-def _naming(survivor: Distribution, gone: Mapping[DistKey, Distribution]) -> Iterator[tuple[str, DistKey]]:
-    for written in survivor.requires:
-        key = requirement_key(written)
-        if key is not None and key in gone:
-            yield written, key
-
-
-def _weigh(
+def weigh(
     survivor: Distribution, lost: Distribution, written: str, markers: Mapping[str, str]
 ) -> LostRequirement | Unjudged | None:
+    """The loss if `lost` meets what `survivor` has `written`; None where it does not, or where nobody asks for it."""
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.version import InvalidVersion
 
@@ -97,6 +86,18 @@ def _weigh(
         return LostRequirement(survivor, lost, written, extra=False)
     asked = any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in survivor.extras)
     return LostRequirement(survivor, lost, written, extra=True) if asked else None
+
+
+def _stays(dist: Distribution, leaving: Sequence[Distribution], inventory: Inventory) -> bool:
+    """Whether another distribution of the same name and version remains."""
+    return any(other.key == dist.key and other not in leaving for other in inventory.distributions)
+
+
+def _naming(survivor: Distribution, gone: Mapping[DistKey, Distribution]) -> Iterator[tuple[str, DistKey]]:
+    for written in survivor.requires:
+        key = requirement_key(written)
+        if key is not None and key in gone:
+            yield written, key
 
 
 def _without_echoes(losses: Sequence[LostRequirement]) -> tuple[LostRequirement, ...]:

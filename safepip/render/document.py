@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from safepip.errors import SafepipError
+from safepip.model.environment import Distribution
 from safepip.model.report import Finding, Severity, Summary, Verdict
 from safepip.render import notices
 
@@ -38,7 +39,7 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
             "version": verdict.target.version,
             "prefix": verdict.target.prefix,
         },
-        "removing": [{"name": dist.name, "version": dist.version} for dist in removal.leaving],
+        "removing": [{"name": dist.name, "version": dist.version} for dist in _removed(verdict)],
         "removal": {
             "files": len(removal.files),
             "bytes": verdict.bytes,
@@ -49,12 +50,19 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
             "declined": removal.declined,
             **({"paths": removal.files} if files else {}),
         },
-        "installing": [],
+        "installing": [
+            {"name": item.name, "version": item.version, "was": item.was} for item in verdict.installing
+        ],
         "skipped": [{"name": skip.name, "reason": skip.reason} for skip in removal.skipped],
         "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
     }
+
+
+def _removed(verdict: Verdict) -> tuple[Distribution, ...]:
+    """What an install replaces is told with what comes in its place."""
+    return () if verdict.installing else verdict.removal.leaving
 
 
 def _outcome(outcome: Summary) -> dict[str, Any]:

@@ -122,6 +122,24 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "Mend or reinstall what cannot be read, then ask again. Unknown is never taken for safe.",
         ("file PATH", "readelf -d PATH"),
     ),
+    FindingKind.OVERWRITES: Explanation(
+        "An install writes its own bytes over a file that another distribution lists as its own, and that matters.",
+        "xgboost brings nvidia-nccl-cu13, whose libnccl.so.2 lies where nvidia-nccl-cu12 has its own: torch runs on the other one from then on.",
+        "Install only one of the two. To go back: safepip undo.",
+        ("grep -l PATH …/*.dist-info/RECORD", "sha256sum PATH"),
+    ),
+    FindingKind.VARIANT_CHANGED: Explanation(
+        "An install replaces one build of a distribution that nobody named by another: a different local version, or CUDA release.",
+        "torch 2.9.1+cu128 becomes torch 2.9.1 from the index because something new requires torch>=2.9.1.",
+        "Name the build that is wanted in the same command, or pin it in a constraints file.",
+        ("pip install --dry-run --report - …",),
+    ),
+    FindingKind.ABI_PARTNER: Explanation(
+        "Compiled modules that stay take C structures from a distribution of which another major version comes. Neither ELF headers nor files show it, so it is known from a table.",
+        "h5py built for NumPy 1 cannot be imported with NumPy 2.",
+        "Upgrade those who were built for the old version in the same command, or keep that version.",
+        ("strings MODULE | grep _multiarray_umath",),
+    ),
     FindingKind.SHARED_TRIVIAL: Explanation(
         "Co-owned files go whose loss harms nobody: an empty __init__.py of a namespace, a licence, top-level tests.",
         "Eleven nvidia-*-cu12 wheels share one empty nvidia/__init__.py.",

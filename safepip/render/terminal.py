@@ -84,6 +84,8 @@ def printable(text: str) -> str:
 
 
 def headline(verdict: Verdict) -> str:
+    if verdict.installing:
+        return _headline_of_install(verdict)
     leaving = [f"{dist.name} {dist.version}".strip() for dist in verdict.removal.leaving]
     what = _some(leaving) or _some([skip.name for skip in verdict.removal.skipped]) or "nothing"
     match verdict.decision:
@@ -98,6 +100,19 @@ def headline(verdict: Verdict) -> str:
             return f"safepip: WARNING: removing {what} takes something from {_some(_losers(verdict, Severity.WARN))}"
         case Decision.ALLOW:
             return f"safepip: ok to remove {what}: nothing that stays needs it"
+
+
+def _headline_of_install(verdict: Verdict) -> str:
+    what = _some([f"{item.name} {item.version}" for item in verdict.installing])
+    match verdict.decision:
+        case Decision.REFUSE:
+            return (
+                f"safepip: REFUSED: installing {what} would break {_some(_losers(verdict, Severity.REFUSE))}"
+            )
+        case Decision.WARN:
+            return f"safepip: WARNING: installing {what} takes something from {_some(_losers(verdict, Severity.WARN))}"
+        case Decision.ALLOW:
+            return f"safepip: ok to install {what}: nothing that is there loses by it"
 
 
 def _losers(verdict: Verdict, severity: Severity) -> list[str]:

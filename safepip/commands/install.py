@@ -1,0 +1,114 @@
+"""`safepip install --dry-run`: what pip announces, read from the wheels and judged without laying anything down."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from safepip.acting import arriving
+from safepip.commands import between
+from safepip.commands.scene import Scene
+from safepip.commands.target import Found
+from safepip.model.arrival import Announced, Content, Turn, Wheel
+from safepip.model.environment import Target
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.report import Finding, FindingKind, Policy, Severity, Verdict
+from safepip.reading import pip_report, wheel
+from safepip.reasoning import arrivals, install_findings
+from safepip.reasoning.finding import finding
+from safepip.reasoning.judge import weigh
+from safepip.reasoning.objects import is_object_name
+from safepip.world import Arrived, Changed
+
+
+@dataclass(frozen=True, slots=True)
+class Lacking:
+    """A distribution whose wheel cannot be looked into."""
+
+    announced: Announced
+    reason: str
+
+
+def assess(words: Sequence[str], found: Found, environ: Mapping[str, str]) -> Verdict:
+    """What `pip WORDS` would do, which begin with pip's own options and `install`."""
+    with arriving.workshop() as folder:
+        report = arriving.announce(words, found.target, environ, folder)
+        announced = pip_report.read(report)
+        paths = arriving.fetch(announced, found.target, environ, folder)
+        scene = Scene(found.target, environ)
+        ordered = arrivals.in_order(announced, scene.inventory, dependencies="--no-deps" not in words)
+        wheels: list[Wheel] = []
+        lacking: list[Lacking] = []
+        for item in ordered:
+            read = _wheel(item, paths, found.target, folder)
+            (wheels if isinstance(read, Wheel) else lacking).append(read)  # type: ignore[arg-type]
+        both = _both(wheels, announced, scene)
+        return verdict_of(both, found.policy, words, tuple(lacking))
+
+
+def verdict_of(
+    both: between.Both, policy: Policy, words: Sequence[str], lacking: Sequence[Lacking] = ()
+) -> Verdict:
+    """The judgement of an install, whether it is still to come or done."""
+    compared = between.compare(both)
+    found = [
+        *install_findings.of(compared.evidence, both.turn, compared.overwrites, compared.bound, policy),
+        *map(_cannot_tell, lacking),
+    ]
+    verdict = replace(weigh(compared.evidence, found, policy), installing=both.turn.installed)
+    return replace(verdict, remedies=install_findings.remedies(verdict, both.turn, words))
+
+
+def _both(wheels: Sequence[Wheel], announced: Sequence[Announced], scene: Scene) -> between.Both:
+    laid = arrivals.lay(wheels, scene.inventory, scene.disk)
+    after = Arrived(Changed(scene.disk, laid.gone), laid.contents)
+    there = frozenset(path for path in laid.contents if scene.disk.kind(path) is not None)
+    turn = Turn(
+        was=scene.inventory,
+        now=arrivals.inventory_after(scene.inventory, laid, wheels),
+        replaced=laid.replaced,
+        arriving=tuple(item.dist for item in wheels),
+        requested=frozenset(item.key for item in announced if item.requested),
+        taken=laid.taken,
+        altered=there,
+        fresh=frozenset(laid.contents) - there,
+    )
+    claims = {(item.dist.info, path): claim for item in wheels for path, claim in item.claims.items()}
+    return between.Both(turn, scene.disk, after, scene, claims, bytes_before=lambda path: path)
+
+
+def _wheel(item: Announced, paths: Mapping[DistKey, str], target: Target, folder: str) -> Wheel | Lacking:
+    path = paths.get(item.key)
+    if path is None:
+        is_wheel = item.url.partition("#")[0].endswith(".whl")
+        reason = (
+            "its wheel cannot be had" if is_wheel else "it is no wheel, and building it would run its code"
+        )
+        return Lacking(item, reason)
+    try:
+        opened = wheel.open_wheel(path, item, target, _site(target))
+    except wheel.WheelError as error:
+        return Lacking(item, error.message)
+    objects = {place: info for place, info in opened.members.items() if is_object_name(place)}
+    copies = arriving.unpack(path, objects, folder)
+    contents = {place: Content(info.file_size, copies.get(place)) for place, info in opened.members.items()}
+    contents |= {place: Content(0) for place in opened.dist.files or () if place not in contents}
+    return Wheel(item, opened.dist, contents, opened.claims)
+
+
+def _site(target: Target) -> TargetPath:
+    """The first folder for distributions that is the environment's own."""
+    prefix = os.path.realpath(target.prefix)
+    real = [TargetPath(os.path.realpath(site)) for site in target.sites]
+    return next((site for site in real if site.startswith(f"{prefix}/")), real[0])
+
+
+def _cannot_tell(item: Lacking) -> Finding:
+    name = f"{item.announced.name} {item.announced.version}"
+    return finding(
+        FindingKind.CANNOT_TELL,
+        item.announced.name,
+        f"what {name} brings cannot be told: {item.reason}",
+        severity=Severity.REFUSE,
+    )

@@ -1,0 +1,105 @@
+"""What an install brings, as values: the wheels that pip would lay down, and what becomes of the environment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from safepip.model.environment import Claim, Distribution, Inventory
+from safepip.model.paths import DistKey, TargetPath
+
+
+class Announced(NamedTuple):
+    """One entry of pip's installation report."""
+
+    key: DistKey
+    name: str
+    version: str
+    url: str
+    digest: str  # hexadecimal sha256 of the archive; "" where pip does not know it
+    requested: bool  # the user named it
+    requires: tuple[str, ...]
+    requires_python: bool
+
+
+class Content(NamedTuple):
+    """What a file that arrives holds."""
+
+    size: int
+    copy: TargetPath | None = None  # where its bytes lie meanwhile; None: no object, so nobody asks
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """An archive as it would be installed: paths are those of the target."""
+
+    announced: Announced
+    dist: Distribution
+    contents: Mapping[TargetPath, Content]
+    claims: Mapping[TargetPath, Claim]
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """Where a series of installs leads: what is gone in the end, and what lies there new."""
+
+    replaced: tuple[Distribution, ...]
+    gone: frozenset[TargetPath]  # files and folders of before
+    taken: Mapping[TargetPath, Distribution]  # files that are absent in the end, by whose removal
+    contents: Mapping[TargetPath, Content]
+
+
+class Installed(NamedTuple):
+    """For the report: what comes, and the version that it replaces."""
+
+    name: str
+    version: str
+    was: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One environment before and after an install: what was listed, and which files are gone or other than before."""
+
+    was: Inventory
+    now: Inventory
+    replaced: tuple[Distribution, ...]
+    arriving: tuple[Distribution, ...]
+    requested: frozenset[DistKey]
+    taken: Mapping[TargetPath, Distribution | None]  # absent now; who took it, where that is known
+    altered: frozenset[TargetPath]  # there before and now, with other bytes
+    fresh: frozenset[TargetPath]
+
+    @property
+    def installed(self) -> tuple[Installed, ...]:
+        versions = {dist.key: dist.version for dist in self.replaced}
+        return tuple(Installed(dist.name, dist.version, versions.get(dist.key)) for dist in self.arriving)
+
+
+class Overwrite(NamedTuple):
+    """A file of a distribution that stays, with the bytes of one that came."""
+
+    path: TargetPath
+    owner: Distribution
+    by: Distribution
+
+
+class Partner(NamedTuple):
+    """Compiled modules take C structures from a distribution; nothing in their ELF headers says so."""
+
+    distribution: DistKey
+    holds: str  # a name in every module that was built for the versions before
+    unless: str  # a name in those that were built for what comes; "" where there is none
+    consumers: tuple[DistKey, ...]  # empty: whoever holds the name
+    why: str
+
+
+class Bound(NamedTuple):
+    """A survivor's modules that a partner's new major version does not fit."""
+
+    survivor: Distribution
+    partner: Distribution
+    was: str
+    paths: tuple[TargetPath, ...]
+    why: str
