@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from safepip.commands.scene import Scene
-from safepip.model.imports import Weighed
+from safepip.model.environment import Distribution
+from safepip.model.imports import Source, Weighed
+from safepip.model.paths import TargetPath
 from safepip.reasoning import shares
 from safepip.reasoning.evidence import Evidence
 
@@ -33,7 +35,7 @@ def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
         evidence.removal,
         scene.inventory,
         (scene.disk, evidence.after),
-        imports.Code(modules.naming, modules.read, modules.compiled_naming),
+        imports.Code(modules.naming, modules.read, modules.compiled_naming, modules.imported),
         pth_folders(evidence.removal.files),
     )
     grades = {
@@ -52,5 +54,16 @@ def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:
         for dist in scene.inventory.distributions
         if dist not in evidence.removal.leaving
         for path in scene.modules.naming(dist, [name]).get(name, ())
-        if not path.startswith(f"{dist.location}/{name}/")
+        if not path.startswith(f"{dist.location}/{name}/") and _imports(name, path, dist, scene)
     )
+
+
+def _imports(name: str, path: TargetPath, dist: Distribution, scene: Scene) -> bool:
+    """Whether the source at `path` does import `name`; that it holds the word is not enough."""
+    from safepip.reasoning.imports import module_of
+
+    module, is_package = module_of(path, scene.inventory)
+    source = scene.modules.read(dist, path, module, is_package=is_package, whole=True)
+    if not isinstance(source, Source):
+        return True  # nobody can tell
+    return any(item.module.partition(".")[0] == name for item in source.imports)

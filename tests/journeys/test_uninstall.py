@@ -236,3 +236,17 @@ def test_a_process_that_has_a_library_mapped_is_named(story: Environment) -> Non
     assert [
         (finding["kind"], f"process {process.pid} " in finding["message"]) for finding in report["findings"]
     ] == [("in-use", True)]
+
+
+def test_a_shared_tests_folder_matters_only_where_code_outside_imports_it(environment: Environment) -> None:
+    environment.add(
+        "one", {"tests/__init__.py": "A = 1\n", "one.py": 'NAME = "tests"  # imported from nowhere\n'}
+    )
+    environment.add("two", {"tests/__init__.py": ""})
+    report = environment.safepip("uninstall", "--dry-run", "--json", "two").report
+    assert (report["verdict"], [finding["kind"] for finding in report["findings"]]) == (
+        "allow",
+        ["shared-trivial"],
+    )
+    environment.add("three", {"three.py": "def run():\n    from tests import A\n"})
+    assert environment.safepip("uninstall", "--dry-run", "--json", "two").report["verdict"] == "refuse"
