@@ -17,6 +17,7 @@ from safepip.reading import elf_hints
 from safepip.reading.import_cache import identity_of, open_cache
 from safepip.reading.modules import Modules
 from safepip.reading.search import holds_any
+from safepip.reading.source import OPENS
 
 KIND = "libraries"
 Entries = dict[
@@ -58,8 +59,8 @@ def _in_objects(dist: Distribution, objects: Container[TargetPath]) -> Iterator[
 def _in_sources(dist: Distribution, modules: Modules) -> Iterator[Mention]:
     """What is given to ctypes, by itself or at the end of a path."""
     for path in modules.naming(dist, ["ctypes"]).get("ctypes", ()):
-        if not holds_any(path, [b".so"]):
-            continue
+        if not holds_any(path, [b".so"]) or not holds_any(path, [name.encode() for name in OPENS]):
+            continue  # parsing one costs a hundred times as much
         source = modules.read(dist, path, "", is_package=False, whole=True)
         for use in source.dynamics if isinstance(source, Source) else ():
             name = use.name.rpartition("/")[2]
