@@ -102,7 +102,7 @@ class Patient:
         gone = frozenset(path for dist in phantoms for path in dist.files or ())
         put = Removal(leaving=tuple(phantoms), files=tuple(sorted(gone)))
         modules = self.scene.modules
-        code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
+        code = imports.Code(modules.naming, modules.read, modules.compiled_naming, modules.imported)
         losses = imports.examine(put, inventory, (before, Changed(before, gone)), code).losses
         modules.keep()
         return losses

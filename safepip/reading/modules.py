@@ -18,6 +18,8 @@ from safepip.reading.weighed import Answers
 
 TESTS = re.compile(r"/(?:tests?|testing|conftest\.py|test_[^/]*\.py|[^/]*_test\.py)(?:/|$)")
 BLOCK = 1 << 18  # nearly every source fits
+STATEMENT = re.compile(rb"(?:import_module\(|__import__\(|import|from)[ \t]*[\"']?(\w[\w., \t]*)")
+ANY = "*"  # stands for every name where searches are kept
 MOST_COMPILED = 256 << 20  # bytes of extension modules that are searched for one distribution
 
 
@@ -43,6 +45,15 @@ class Modules:
                 known[name] = found.get(name, ())
             self._cache.changed(dist)
         return {name: tuple(map(TargetPath, known[name])) for name in names if known[name]}
+
+    def imported(self, dist: Distribution) -> frozenset[str]:
+        """The top-level names that import statements of `dist`, outside tests, hold wherever they stand."""
+        known = self._cache.naming(dist)
+        if ANY not in known:
+            tops = sorted({top for path in self._sources(dist) for top in _tops(path)})
+            known[ANY] = tuple(TargetPath(f"{dist.location}/{top}") for top in tops)  # the form that is kept
+            self._cache.changed(dist)
+        return frozenset(path.rpartition("/")[2] for path in known[ANY])
 
     def read(
         self, dist: Distribution | None, path: TargetPath, name: str, *, is_package: bool, whole: bool = False
@@ -125,19 +136,31 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
         for name in names
         for head, _, tail in [name.rpartition(".")]
     ]
+    tops = {rest[0] for _, _, rest, _ in wanted if rest}
     for path in paths:
         try:
             data = _content(path)
         except OSError:
             continue
+        there = {top for top in tops if top in data}
         for name, last, rest, needle in wanted:
             if (
-                last in data
+                (not rest or rest[0] in there)
+                and last in data
                 and all(part in data for part in rest)
                 and _imports(data, needle, alone="." not in name)
             ):
                 found.setdefault(name, []).append(path)
     return {name: tuple(hits) for name, hits in found.items()}
+
+
+def _tops(path: TargetPath) -> set[str]:
+    try:
+        lists = STATEMENT.findall(_content(path))
+    except OSError:
+        return set()
+    names = {item.strip().partition(b".")[0] for found in lists for item in found.split(b",")}
+    return {name.partition(b" ")[0].decode("utf-8", "replace") for name in names if name}
 
 
 def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:

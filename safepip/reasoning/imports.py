@@ -46,6 +46,9 @@ class Code(NamedTuple):
     naming: Naming
     read: Read
     compiled_naming: Compiled
+    imported: Callable[[Distribution], Collection[str]] | None = (
+        None  # top-level names that any statement holds
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,15 +199,11 @@ def _with_undeclared(
     broken = {*failing, *(loss.survivor for loss in found)}
     while broken:
         names = {name for dist in broken for name in _tops(dist, imports)}
-        keys = {dist.key for dist in broken}
         new = {
             dist
             for dist in staying
             if dist not in imports.closure.entered
-            and (
-                len(dist.files or ()) <= FEW_FILES
-                or any(requirement_key(written) in keys for written in dist.requires)
-            )
+            and len(dist.files or ()) <= FEW_FILES
             and _imports_any(imports, dist, names)
         }
         imports.closure.entered.update(new)
@@ -216,6 +215,9 @@ def _with_undeclared(
 
 def _imports_any(imports: Imports, dist: Distribution, names: Collection[str]) -> bool:
     """Whether some module of `dist` has a statement at its top level that imports one of `names`."""
+    if imports.code.imported is not None:
+        imported = imports.code.imported(dist)
+        names = [name for name in names if name.partition(".")[0] in imported]
     for path in (
         {path for paths in imports.code.naming(dist, names).values() for path in paths} if names else ()
     ):
