@@ -223,9 +223,14 @@ class _Weighing:
         )
 
     def _is_renewed(self, need: Need, was: Answer, now: Answer) -> bool:
+        """Two files of one wheel fit one another, and what the system has is what a wheel's tag is about."""
         if min(was.standing, now.standing) < Standing.PRELOADED or was.provider != now.provider:
             return False
-        return not self._other.isdisjoint({need.consumer, now.provider})
+        if now.provider is None or self._other.isdisjoint({need.consumer, now.provider}):
+            return False
+        owner = self._worlds.objects.owner
+        provider = owner.get(now.provider)
+        return provider is not None and provider != owner.get(need.consumer)
 
     def _loss(self, need: Need, was: Answer, now: Answer, survivor: Distribution) -> Loss:
         inventory = self._both.turn.now
