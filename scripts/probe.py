@@ -3,8 +3,8 @@
     PYTHON probe.py [--deep] [NAME …]
 
 For each distribution (or those named): import every top-level module in a fresh process, then, in forked
-children of it, open every shared object that it owns. --deep also imports each compiled inner module by its
-dotted name. The answer is {distribution: {"import module" | "open path" | "load entry point": "ok" or the error}}.
+children of it, load each of its entry points and open every shared object that it owns. --deep also imports
+each compiled inner module by its dotted name. The answer is {distribution: {"import module" | "open path" | "load entry point": "ok" or the error}}.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ QUIET = {
 LEFT_OUT = {"pip", "setuptools", "wheel", "safepip"}
 
 CHILD = """
-import ctypes, importlib, json, os, signal, sys
-modules, inner, objects = json.load(sys.stdin)
+import ctypes, importlib, importlib.metadata, json, os, signal, sys
+modules, inner, points, objects = json.load(sys.stdin)
 answers = {}
 keep = os.dup(1)
 nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -60,6 +60,8 @@ for name in modules:
     answers["import " + name] = attempt(lambda: importlib.import_module(name))
 for name in inner:
     answers["import " + name] = apart(lambda: importlib.import_module(name))
+for key, value in points:
+    answers["load " + key] = apart(lambda: importlib.metadata.EntryPoint("x", value, "x").load())
 for path in objects:
     answers["open " + path] = apart(lambda: ctypes.CDLL(path, mode=os.RTLD_NOW | os.RTLD_LOCAL))
 os.write(keep, json.dumps(answers).encode())
@@ -115,7 +117,8 @@ def probe(dist: importlib.metadata.Distribution, *, deep: bool) -> dict[str, str
         os.path.abspath(str(dist.locate_file(path))) for path in paths if ".so" in path.rpartition("/")[2]
     }
     objects = sorted(filter(is_object, located))
-    work = json.dumps([sorted(modules), sorted(inner), objects])
+    points = sorted((f"{point.group} {point.name}", point.value) for point in dist.entry_points)
+    work = json.dumps([sorted(modules), sorted(inner), points, objects])
     try:
         done = subprocess.run(
             [sys.executable, "-c", CHILD],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from safepip.commands import code, libraries
+from safepip.commands import code
 from safepip.commands.scene import Scene
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory
@@ -13,7 +13,7 @@ from safepip.model.paths import DistKey
 from safepip.model.survey import Objects, Survey
 from safepip.reading import shares
 from safepip.reading.disk import Disk
-from safepip.reasoning import removal, requirements
+from safepip.reasoning import objects, removal, requirements
 from safepip.reasoning.evidence import Evidence
 from safepip.world import Changed
 
@@ -52,12 +52,19 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         hollow=hollow,
         bytes=sum(scene.disk.size(path) for path in planned.files),
     )
-    evidence, before = libraries.look(code.look(evidence, scene), scene)
+    evidence = code.look(evidence, scene)
+    if not objects.taken_names(planned.files, scene.target.scripts, scene.disk):
+        return Case(evidence, scene, Survey({}, {}))  # no name goes that the loader could look for
+    from safepip.commands import libraries
+
+    evidence, before = libraries.look(evidence, scene)
     return Case(evidence, scene, before)
 
 
 def look_again(case: Case) -> Case:
     """The same questions after the act: only what really went counts, and the new world answers."""
+    from safepip.commands import libraries
+
     disk = Disk()
     happened = _happened(case.removal, disk)
     hollow = frozenset(dist.info for dist in case.evidence.hollow)

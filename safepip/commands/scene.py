@@ -6,28 +6,29 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Inventory, Target
-from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
-from safepip.model.survey import Objects
-from safepip.reading import known_loads, ldconfig, site
+from safepip.reading import site
 from safepip.reading.disk import Disk
 from safepip.reading.modules import Modules
 from safepip.reasoning import objects
-from safepip.reasoning.survey import Surveyor
 from safepip.world import World
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # what only some removals ask for is loaded when they do
+    from safepip.model.elf import LoaderConfig
+    from safepip.model.known_loads import KnownLoad
+    from safepip.model.survey import Objects
     from safepip.reading.mentions import Mentions
+    from safepip.reasoning.survey import Surveyor
 
 
 class Scene:
     """Inventory and disk at once; ELF objects and the loader's configuration when first asked for."""
 
-    def __init__(self, target: Target, environ: Mapping[str, str]) -> None:
+    def __init__(self, target: Target, environ: Mapping[str, str], code: Sequence[str] = ()) -> None:
         self.target = target
         self.environ = environ
+        self.code = tuple(code)  # folders of one's own sources
         self.disk = Disk()
         self.inventory: Inventory = site.take_inventory(target)
 
@@ -42,6 +43,8 @@ class Scene:
     @cached_property
     def loader(self) -> LoaderConfig | None:
         """None where the interpreter is no readable ELF program: its libraries are unjudged."""
+        from safepip.reading import ldconfig
+
         return ldconfig.load(self.target, self.environ)
 
     @cached_property
@@ -49,6 +52,8 @@ class Scene:
         """Answers of the world as it is."""
         if self.loader is None:
             return None
+        from safepip.reasoning.survey import Surveyor
+
         return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.known_loads)
 
     @cached_property
@@ -65,6 +70,8 @@ class Scene:
 
     @cached_property
     def known_loads(self) -> tuple[KnownLoad, ...]:
+        from safepip.reading import known_loads
+
         return known_loads.read()
 
     def surveyor_of(self, world: World, gone: frozenset[TargetPath]) -> Surveyor | None:
