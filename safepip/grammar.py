@@ -41,7 +41,7 @@ OWN_FLAGS = {
 }  # fmt: skip
 FORMATS = ("terminal", "json", "sarif", "markdown")  # the last two with --dry-run only
 OPTIONAL = frozenset({"--safe"})  # flags that may have a value
-OWN_VALUES = {"--fail-on": "fail_on", "--format": "format"}
+OWN_VALUES = {"--fail-on": "fail_on", "--format": "format", "--code": "code"}
 OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})
 
 
@@ -217,6 +217,7 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
         files="files" in values,
         safe=_safe(values.get("safe", ["off"])[-1]),
         keep="no_keep" not in values,
+        code=tuple(values.get("code", ())),
     )
 
 
@@ -236,9 +237,8 @@ def _safe(value: str) -> Safe:
     try:
         return Safe(value)
     except ValueError:
-        raise UsageError(
-            "no-such-choice", f"option --safe: invalid choice: {value!r} (choose from 'keep')"
-        ) from None
+        message = f"option --safe: invalid choice: {value!r} (choose from 'keep')"
+        raise UsageError("no-such-choice", message) from None
 
 
 def _arguments_of(options: Sequence[Option]) -> frozenset[int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
@@ -11,6 +12,10 @@ from safepip.model.paths import TargetPath
 from safepip.reasoning import shares
 from safepip.reasoning.evidence import Evidence
 
+if TYPE_CHECKING:
+    from safepip.reasoning.imports import Imports
+    from safepip.reasoning.own_code import Found
+
 
 def look(evidence: Evidence, scene: Scene) -> Evidence:
     """Sources are read only as far as they name what goes; what was found out is kept for later runs."""
@@ -18,12 +23,19 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
         return evidence
     answers = scene.modules.answers
     wanted = {(loss.survivor.info, loss.lost.key) for loss in evidence.requirements.requirements}
-    found = answers.about(evidence.removal)
+    found = None if scene.code else answers.about(evidence.removal)
     if found is None or found.grades.keys() != wanted:
         found = _weigh(evidence, scene)
-        answers.keep(evidence.removal, found)
+        if not scene.code:
+            answers.keep(evidence.removal, found)
         scene.modules.keep()
-    return replace(evidence, imports=found.losses, grades=found.grades, side_imports=found.sides)
+    return replace(
+        evidence,
+        imports=found.losses,
+        grades=found.grades,
+        side_imports=found.sides,
+        unjudged=(*evidence.unjudged, *found.unjudged),
+    )
 
 
 def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
@@ -42,7 +54,18 @@ def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
         (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)
         for loss in evidence.requirements.requirements
     }
-    return Weighed(found.losses, grades, _side_imports(evidence, scene))
+    own, unread = _own(scene, found)
+    losses, unjudged = (*found.losses, *own), (*found.unjudged, *unread)
+    return Weighed(losses, grades, _side_imports(evidence, scene), unjudged)
+
+
+def _own(scene: Scene, found: Imports) -> Found:
+    if not scene.code:
+        return (), ()
+    from safepip.reading.own_code import projects
+    from safepip.reasoning import own_code
+
+    return own_code.losses(projects(scene.code), found)
 
 
 def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:

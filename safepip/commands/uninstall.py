@@ -62,7 +62,8 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
     refused = barred or wanted.refused
     if refused is not None:
         raise RefusedByPipError(refused.message, refused.exit_code)
-    scene, sparing = Scene(found.target, environ), None
+    scene = Scene(found.target, environ, (*found.policy.code, *request.code))
+    sparing = None
     if request.safe is not Safe.OFF:
         from safepip.commands import safely
 

@@ -113,6 +113,7 @@ class Policy:
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
     allow_force: bool = True  # false in any file forbids --force: an owner's word stands
+    code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
     ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on
 
 

@@ -52,6 +52,7 @@ class Uninstall:
     files: bool = False
     safe: Safe = Safe.OFF
     keep: bool = True  # what goes, so that it can be put back
+    code: tuple[str, ...] = ()  # folders of one's own sources
     of_uv: bool = False  # uv does it, and is told `pip_arguments`
 
 

@@ -2,10 +2,16 @@
 
     protected = ["torch"]           # both lists count
     timeout = 30                    # seconds
+    code = ["/home/me/app"]         # folders of your own sources: they need what they import
     allow-force = false             # nobody may use --force; true elsewhere does not lift it
 
     [severity]
     requirement-lost = "warn"
+
+    [[ignore]]                      # audit and doctor do not fail on it
+    fingerprint = "0f3c…"           # as their JSON reports have it
+    reason = "no GPU here"
+    until = 2027-03-31              # optional: from then on it counts again
 
 A word that is not understood ends the command: a guard whose settings were half read guards something else.
 """
@@ -58,11 +64,17 @@ def _with_file(policy: Policy, path: str) -> Policy:
                 policy = replace(policy, protected=policy.protected | _protected(value, path))
             case "timeout":
                 policy = replace(policy, timeout=_timeout(value, path))
+            case "code":
+                policy = replace(policy, code=(*policy.code, *_code(value, path)))
+            case "ignore":
+                policy = replace(policy, ignored=policy.ignored | frozenset(_ignored(value, path)))
             case "allow-force":
                 policy = replace(policy, allow_force=policy.allow_force and _flag(value, path))
             case _:
                 raise _wrong(
-                    path, f"there is no setting {key!r}", "severity, protected, timeout and allow-force"
+                    path,
+                    f"there is no setting {key!r}",
+                    "severity, protected, timeout, code, allow-force and ignore",
                 )
     return policy
 
@@ -102,10 +114,35 @@ def _protected(value: object, path: str) -> frozenset[str]:
     return frozenset(re.sub(r"[-_.]+", "-", name).lower() for name in value)
 
 
+def _code(value: object, path: str) -> Iterator[str]:
+    for folder in value if isinstance(value, list) else [None]:
+        full = os.path.expanduser(folder) if isinstance(folder, str) else ""
+        if not os.path.isabs(full):
+            raise _wrong(path, f"code has {folder!r}", "a list of folders, each from / or ~ on")
+        if not os.path.isdir(full):
+            raise _wrong(path, f"code: there is no folder {full}", "")
+        yield full
+
+
 def _timeout(value: object, path: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= _LONGEST:
         raise _wrong(path, f"timeout is {value!r}", f"seconds, more than 0 and at most {_LONGEST}")
     return float(value)
+
+
+def _ignored(value: object, path: str) -> Iterator[str]:
+    """The fingerprints of entries whose last day is not over. Each says why: nobody remembers otherwise."""
+    from datetime import UTC, date, datetime
+
+    for entry in value if isinstance(value, list) else [None]:
+        fingerprint, reason = (entry or {}).get("fingerprint"), (entry or {}).get("reason")
+        until = (entry or {}).get("until", date.max)
+        if not (isinstance(fingerprint, str) and isinstance(reason, str) and reason and type(until) is date):
+            raise _wrong(
+                path, f"ignore has {entry!r}", "tables of fingerprint, reason and perhaps until, a date"
+            )
+        if until >= datetime.now(UTC).date():
+            yield fingerprint
 
 
 def _flag(value: object, path: str) -> bool:

@@ -140,7 +140,11 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
     for path in paths:
         try:
             data = _content(path)
-        except OSError:
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except OSError:  # nobody can tell: who reads it will say why
+            for name, *_ in wanted:
+                found.setdefault(name, []).append(path)
             continue
         there = {top for top in tops if top in data}
         for name, last, rest, needle in wanted:

@@ -6,7 +6,7 @@ lost name are entered, and a file is read once for all who reach it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from safepip.model.environment import Distribution
@@ -65,6 +65,11 @@ class Closure:
         self.naming: frozenset[TargetPath] = frozenset()  # sources that name what goes
         self.compiled: dict[TargetPath, str] = {}  # extension modules that import a lost name when they start
 
+    def enter(self, dists: Iterable[Distribution]) -> None:
+        """Follow imports into `dists` as well; what could lead nowhere before may do so now."""
+        self.entered.update(dists)
+        self._clean.clear()
+
     def failure(self, name: str, most: int | None = None) -> Failure | None:
         """Why `import name` would fail, if statements at import time show it, looking at no more than `most` files."""
         came: dict[TargetPath, tuple[TargetPath, int] | None] = {}
@@ -91,6 +96,12 @@ class Closure:
             owner = self._owner.get(path)
             self._sources[path] = self._read(owner, path, name, is_package=is_package)
         return self._sources[path]
+
+    def unread(self) -> Iterator[tuple[TargetPath, str]]:
+        """The sources that were asked for in vain, and why."""
+        for path, source in self._sources.items():
+            if isinstance(source, Unread):
+                yield path, source.reason
 
     def lost(self, item: Import, importer: TargetPath) -> tuple[str, Gone] | None:
         """The name for which `item`, a statement of the file `importer`, would fail, whatever its condition."""

@@ -25,11 +25,12 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
     for losses in by_pair.values():
         first = losses[0]
         more = f" and {count(len(losses) - 1, 'other import')}" if len(losses) > 1 else ""
-        where = f"{relative(first.importer, evidence.inventory)}:{first.line}"
+        file = relative(first.importer, evidence.inventory)
+        does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
         yield finding(
             FindingKind.IMPORT_LOST,
             first.survivor.name,
-            f"{first.survivor.name} would fail: {where} imports {first.module}, of {first.lost.name}{more}",
+            f"{first.survivor.name} would fail: {file}:{first.line} {does} {first.module}, of {first.lost.name}{more}",
             paths=tuple(dict.fromkeys(loss.path for loss in losses)),
             provider=Provider(first.path, (first.lost.name,), first.lost.name),
             consumers=tuple(Consumer(loss.importer, loss.survivor.name, loss.chain) for loss in losses),

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from safepip.model.change import Removal
-from safepip.model.environment import Distribution, Inventory
+from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Gone, Import, ImportLoss, Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.closure import Closure, Failure, Read
@@ -64,6 +64,12 @@ class Imports:
     closure: Closure
     losses: tuple[ImportLoss, ...] = ()
     tops: dict[TargetPath, tuple[str, ...]] = field(default_factory=dict)  # by info, as they are asked for
+
+    @property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """Sources that name what goes and cannot be read: what they import of it is not known."""
+        unread = self.closure.unread()
+        return tuple(Unjudged(path, reason) for path, reason in unread if path in self.closure.naming)
 
 
 def examine(

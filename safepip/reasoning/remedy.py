@@ -113,6 +113,8 @@ def _with_consumers(verdict: Verdict, refused: Sequence[Finding], inventory: Inv
     if not all(finding.kind in NEEDED for finding in refused):
         return
     users = {finding.distribution for finding in refused}
+    if not users <= {dist.name for dist in inventory.distributions}:
+        return  # one's own code is no distribution to remove
     going = {*verdict.removal.leaving, *(dist for dist in inventory.distributions if dist.name in users)}
     more = [dist for dist in _requiring(going, inventory) if dist not in verdict.removal.leaving]
     if more:

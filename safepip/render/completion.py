@@ -26,7 +26,7 @@ COMMANDS = (
     "help",
 )
 OPTIONS = {
-    "uninstall": ("--dry-run", "--json", "--files", "--force", "--safe", "--fail-on", "--no-keep"),
+    "uninstall": ("--dry-run", "--json", "--files", "--force", "--safe", "--fail-on", "--no-keep", "--code"),
     "undo": ("--json",),
     "history": ("--json", "--drop"),
     "why": ("--json", "--verbose"),

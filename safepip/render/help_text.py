@@ -40,6 +40,7 @@ The guard's own options:
   --files           with --json: the full list of paths that would go
   --force           go on in spite of a refusal
   --fail-on warn    end with 11 instead of going on where there are warnings
+  --code FOLDER     your own sources: they need what they import (may be given several times)
 
 All of pip's options for uninstall and all of its global options work as with pip; those used most:
   -y, --yes         answers pip's question, never the guard's

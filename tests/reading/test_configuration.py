@@ -49,7 +49,11 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "hint"),
     [
-        ("colour = 1", "there is no setting 'colour'", "Allowed: severity, protected, timeout and ignore."),
+        (
+            "colour = 1",
+            "there is no setting 'colour'",
+            "Allowed: severity, protected, timeout, code, allow-force and ignore.",
+        ),
         ('[severity]\nlibrary-lost = "note"', "severity.library-lost is 'note'", "Allowed: refuse or warn."),
         ('[severity]\nin-use = "off"', "severity.in-use is 'off'", "Allowed: refuse or warn or note."),
         ("[severity]\nin-use = 1", "severity.in-use is 1", "Allowed: refuse or warn or note."),

@@ -74,6 +74,18 @@ def test_the_imported_names_are_those_of_all_statements_and_are_kept(tmp_path: P
     assert Modules(there.inventory(), environ).imported(dist) == modules.imported(dist)
 
 
+def test_what_cannot_be_read_may_name_anything_and_what_is_missing_names_nothing(tmp_path: Path) -> None:
+    there = small(tmp_path)
+    dist = user(there, one="import os\n", two="import numpy\n")
+    for name in ("one", "two"):
+        (there.site / f"user/{name}.py").unlink()
+    (there.site / "user/one.py").mkdir()
+    assert naming(there, dist, "numpy") == {"numpy": ["one.py"]}
+    path = TargetPath(f"{there.site}/user/one.py")
+    read = Modules(there.inventory(), {}).read(dist, path, "user.one", is_package=False)
+    assert read == Unread("Is a directory")
+
+
 def test_tests_are_left_out(tmp_path: Path) -> None:
     there = small(tmp_path)
     sources = {

@@ -6,7 +6,7 @@ import pytest
 
 from safepip.model.environment import Distribution, EntryPoint
 from support.code import Sources, environment, package
-from support.environments import EXT
+from support.environments import EXT, at
 
 NUMPY = package("numpy", {"numpy/__init__.py": "", "numpy/linalg.py": ""})
 
@@ -33,6 +33,14 @@ def test_the_chain_names_each_file_and_line_down_to_the_lost_name() -> None:
 
 def test_an_undeclared_import_counts_like_a_declared_one() -> None:
     assert list(environment(NUMPY, user("import numpy")).chains("numpy")) == ["user"]
+
+
+def test_a_source_that_names_what_goes_and_cannot_be_parsed_is_unjudged() -> None:
+    there = environment(NUMPY, user("import numpy as\n"), user("import os as\n", name="other"))
+    found = there.without("numpy")
+    assert [item.subject for item in found.unjudged] == [at("user/__init__.py")]
+    assert found.unjudged[0].reason.startswith("line 1: ")
+    assert found.losses == ()
 
 
 @pytest.mark.parametrize(
