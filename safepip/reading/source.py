@@ -24,6 +24,7 @@ from safepip.reading.constants import Constants
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
 STEPS = 3
+LAZY_SINCE = (3, 15)
 NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
 BY_NAME = frozenset({"__import__", "import_module"})
 CHECKS = frozenset(
@@ -75,6 +76,7 @@ class _Reader:
         self.for_types: list[Import] = []  # under TYPE_CHECKING: what a lazy package says it would import
         self._package = package
         self._whole = whole
+        self._version = version
         self._deciding = Deciding(version)
         self._functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._constants = Constants()
@@ -83,6 +85,10 @@ class _Reader:
         self._instead: tuple[Reference, ...] = ()  # set while a handler is walked
         self._after: tuple[Reference, ...] = ()  # set while what follows a `try` that worked is walked
         self._given = ""  # set while what depends on a name of another module is walked
+        self._lazy: frozenset[str] = (
+            frozenset()
+        )  # modules that this one lists in `__lazy_modules__` (PEP 810)
+        self._eager = False  # set inside classes and `try`, where no import is lazy
         self._taken: dict[str, str] = {}  # names from modules of the same top package
         self._tree = ast.Module([], [])
         self._follows = whole or by_name  # whether a call can lead to an import
@@ -121,7 +127,7 @@ class _Reader:
                     self._block(node.body, Condition.DEFERRED)
             case ast.ClassDef():
                 self._calls(node.decorator_list, condition)
-                self._block(node.body, condition)
+                self._at_once(node.body, condition)
             case ast.If():
                 self._if(node, condition)
             case ast.Try() | ast.TryStar():
@@ -141,7 +147,14 @@ class _Reader:
                 self._remember(node)
                 self._calls([node], condition)
 
+    def _at_once(self, statements: Iterable[ast.stmt], condition: Condition) -> None:
+        outer, self._eager = self._eager, True
+        self._block(statements, condition)
+        self._eager = outer
+
     def _add(self, module: str, names: tuple[str, ...], line: int, condition: Condition) -> None:
+        if module in self._lazy and not self._eager and "*" not in names:
+            condition = Condition.DEFERRED
         self.imports.append(
             Import(module, names, line, condition, (), self._instead, self._after, self._given)
         )
@@ -189,7 +202,7 @@ class _Reader:
         handler = next((item for item in node.handlers if catches_import_error(item)), None)
         guarded = handler is not None and not gives_up(handler.body) and not self._collects(handler.body)
         start = len(self.imports)
-        self._block(node.body, Condition.GUARDED if guarded else condition)
+        self._at_once(node.body, Condition.GUARDED if guarded else condition)
         end = len(self.imports)
         tried = tuple(Reference(item.module, item.names) for item in self.imports[start:end])
         for item in node.handlers:
@@ -243,6 +256,8 @@ class _Reader:
             return
         self._deciding.learn(target.id, value)
         self._constants.bind(target.id, value)
+        if target.id == "__lazy_modules__" and self._version >= LAZY_SINCE:
+            self._lazy = frozenset(self._constants.strings(value))
 
     def _calls(self, nodes: Iterable[ast.AST], condition: Condition) -> None:
         for root in nodes if self._follows else ():

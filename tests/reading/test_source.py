@@ -316,3 +316,27 @@ at the margin
     assert isinstance(whole, Source)
     assert short.imports == tuple(item for item in whole.imports if item.condition is not DEFERRED)
     assert [item.module for item in short.imports] == ["one", "four", "five", "six"]
+
+
+LAZY = """
+__lazy_modules__ = ["numpy", "pandas", "scipy"]
+import numpy
+from pandas import DataFrame
+import os
+try:
+    import scipy
+finally:
+    pass
+"""
+
+
+def test_what_a_module_lists_as_lazy_is_deferred_where_python_knows_the_list() -> None:
+    later = {"numpy": DEFERRED, "pandas": DEFERRED, "os": SURE, "scipy": SURE}
+    assert stands(LAZY, version=(3, 15)) == later
+    assert stands(LAZY, version=(3, 14)) == dict.fromkeys(later, SURE)
+    assert stands(LAZY, version=(3, 15), whole=True) == later
+
+
+def test_no_import_in_a_class_or_of_every_name_is_lazy() -> None:
+    text = "__lazy_modules__ = ['numpy', 'scipy']\nclass A:\n    import numpy\nfrom scipy import *\n"
+    assert stands(text, version=(3, 15)) == {"numpy": SURE, "scipy": SURE}
