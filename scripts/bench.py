@@ -15,6 +15,7 @@ import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -43,6 +44,20 @@ for name, seconds in marks:
 """
 
 
+IMPORTS = """
+import os, sys, time
+from safepip.commands import code, examine, scene, target
+look = code.look
+def timed(evidence, there):
+    start = time.perf_counter()
+    result = look(evidence, there)
+    print(time.perf_counter() - start)
+    return result
+code.look = timed
+examine.examine(sys.argv[2:], scene.Scene(target.find(sys.argv[1]).target, os.environ))
+"""
+
+
 class Figure(NamedTuple):
     wall: float  # seconds, median
     memory: int  # MiB, the largest peak
@@ -67,6 +82,14 @@ def main() -> int:
     print(
         f"| list | {pip_list.wall:.3f} s | {ours.wall:.3f} s | {(ours.wall - pip_list.wall) * 1000:.0f} ms |"
     )
+    print(
+        "\n| what imports add to a dry-run | nothing kept | kept by another removal | kept |\n| --- | --- | --- | --- |"
+    )
+    for name in options.remove:
+        cold, warmer, warm = import_figures(environment, name, options.remove, options.runs)
+        print(
+            f"| {name} | {cold * 1000:.0f} ms | {warmer * 1000:.0f} ms | {warm * 1000:.0f} ms |", flush=True
+        )
     print(f"\nWhere the time of one dry-run goes ({options.remove[0]}):\n\n| stage | time |\n| --- | --- |")
     subprocess.run([sys.executable, "-c", STAGES, environment, options.remove[0]], check=True, env=quiet())
     return 0
@@ -97,6 +120,24 @@ def removal_figures(environment: Path, name: str, runs: int) -> tuple[Figure, Fi
             pips.append(pip)
     shutil.rmtree(copy, ignore_errors=True)
     return summed(guards), summed(pips)
+
+
+def import_figures(environment: Path, name: str, names: list[str], runs: int) -> tuple[float, ...]:
+    """Medians with an empty cache, after the removal of another one was judged, and the second time."""
+    other = next(one for one in (*reversed(names), "pip") if one != name)
+    rows = []
+    for _ in range(runs):
+        with tempfile.TemporaryDirectory() as empty, tempfile.TemporaryDirectory() as cache:
+            cold = import_seconds(environment, name, empty)
+            import_seconds(environment, other, cache)
+            rows.append((cold, *(import_seconds(environment, name, cache) for _ in range(2))))
+    return tuple(statistics.median(column) for column in zip(*rows, strict=True))
+
+
+def import_seconds(environment: Path, name: str, cache: str) -> float:
+    command: list[str | Path] = [sys.executable, "-c", IMPORTS, environment, name]
+    environ = {**quiet(), "XDG_CACHE_HOME": cache}
+    return float(subprocess.run(command, check=True, env=environ, capture_output=True, text=True).stdout)
 
 
 def measured(command: list[str | Path], runs: int) -> Figure:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
@@ -12,10 +12,6 @@ from safepip.model.paths import TargetPath
 from safepip.reasoning import shares
 from safepip.reasoning.evidence import Evidence
 
-if TYPE_CHECKING:
-    from safepip.reasoning.imports import Imports
-    from safepip.reasoning.own_code import Found
-
 
 def look(evidence: Evidence, scene: Scene) -> Evidence:
     """Sources are read only as far as they name what goes; what was found out is kept for later runs."""
@@ -23,11 +19,11 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
         return evidence
     answers = scene.modules.answers
     wanted = {(loss.survivor.info, loss.lost.key) for loss in evidence.requirements.requirements}
-    found = None if scene.code else answers.about(evidence.removal)
+    own = _own(scene)
+    found = answers.about(evidence.removal, own)
     if found is None or found.grades.keys() != wanted:
-        found = _weigh(evidence, scene)
-        if not scene.code:
-            answers.keep(evidence.removal, found)
+        found = _weigh(evidence, scene, own)
+        answers.keep(evidence.removal, found, own)
         scene.modules.keep()
     return replace(
         evidence,
@@ -38,9 +34,17 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
     )
 
 
-def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
+def _own(scene: Scene) -> tuple[Distribution, ...]:
+    if not scene.code:
+        return ()
+    from safepip.reading.own_code import projects
+
+    return projects(scene.code)
+
+
+def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Weighed:
     from safepip.reading.modules import pth_folders
-    from safepip.reasoning import grading, imports
+    from safepip.reasoning import grading, imports, own_code
 
     modules = scene.modules
     found = imports.examine(
@@ -54,18 +58,9 @@ def _weigh(evidence: Evidence, scene: Scene) -> Weighed:
         (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)
         for loss in evidence.requirements.requirements
     }
-    own, unread = _own(scene, found)
-    losses, unjudged = (*found.losses, *own), (*found.unjudged, *unread)
+    lost, unread = own_code.losses(own, found)
+    losses, unjudged = (*found.losses, *lost), (*found.unjudged, *unread)
     return Weighed(losses, grades, _side_imports(evidence, scene), unjudged)
-
-
-def _own(scene: Scene, found: Imports) -> Found:
-    if not scene.code:
-        return (), ()
-    from safepip.reading.own_code import projects
-    from safepip.reasoning import own_code
-
-    return own_code.losses(projects(scene.code), found)
 
 
 def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:

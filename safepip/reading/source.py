@@ -23,8 +23,6 @@ from safepip.reading.conditions import (
 from safepip.reading.constants import Constants
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
-STEPS = 3
-LAZY_SINCE = (3, 15)
 NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
 BY_NAME = frozenset({"__import__", "import_module"})
 CHECKS = frozenset(
@@ -76,7 +74,6 @@ class _Reader:
         self.for_types: list[Import] = []  # under TYPE_CHECKING: what a lazy package says it would import
         self._package = package
         self._whole = whole
-        self._version = version
         self._deciding = Deciding(version)
         self._functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
         self._constants = Constants()
@@ -85,6 +82,7 @@ class _Reader:
         self._instead: tuple[Reference, ...] = ()  # set while a handler is walked
         self._after: tuple[Reference, ...] = ()  # set while what follows a `try` that worked is walked
         self._given = ""  # set while what depends on a name of another module is walked
+        self._knows_lazy = version >= (3, 15)
         self._lazy: frozenset[str] = (
             frozenset()
         )  # modules that this one lists in `__lazy_modules__` (PEP 810)
@@ -256,7 +254,7 @@ class _Reader:
             return
         self._deciding.learn(target.id, value)
         self._constants.bind(target.id, value)
-        if target.id == "__lazy_modules__" and self._version >= LAZY_SINCE:
+        if target.id == "__lazy_modules__" and self._knows_lazy:
             self._lazy = frozenset(self._constants.strings(value))
 
     def _calls(self, nodes: Iterable[ast.AST], condition: Condition) -> None:
@@ -272,7 +270,7 @@ class _Reader:
             if (
                 condition is not Condition.DEFERRED
                 and name not in self._calling
-                and len(self._calling) < STEPS
+                and len(self._calling) < outline.STEPS
             ):
                 self._calling.append(name)
                 self._block(function.body, condition)

@@ -1,6 +1,6 @@
 """What an earlier run made of the same removal from the same environment: then no source is asked again.
 
-The same means: every distribution's RECORD is the file that it was, the folders of sys.path hold what they held,
+The same means: every distribution's RECORD and every source of one's own is the file that it was, the folders of sys.path hold what they held,
 the plan has the same paths, and safepip is what it was.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from safepip.model.change import Removal
@@ -30,21 +30,24 @@ class Answers:
         self._inventory = inventory
         self._environment = _sum(_environment(inventory))
 
-    def about(self, removal: Removal) -> Weighed | None:
+    def about(self, removal: Removal, own: Sequence[Distribution] = ()) -> Weighed | None:
+        """The answer about `removal` where `own` sources count as well."""
         entry = self._cache.kept("weighed", _subject(removal))
-        if entry.get("same") != self._same(removal):
+        if entry.get("same") != self._same(removal, own):
             return None
         try:
-            return _weighed(entry, {dist.info: dist for dist in self._inventory.distributions})
+            return _weighed(entry, {dist.info: dist for dist in (*self._inventory.distributions, *own)})
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
-    def keep(self, removal: Removal, found: Weighed) -> None:
-        content = {"same": self._same(removal), **_rows(found)}
+    def keep(self, removal: Removal, found: Weighed, own: Sequence[Distribution] = ()) -> None:
+        content = {"same": self._same(removal, own), **_rows(found)}
         self._cache.keep("weighed", content, _subject(removal))
 
-    def _same(self, removal: Removal) -> list[int]:
-        return [*self._environment, *_sum([*(dist.info for dist in removal.leaving), "", *removal.files])]
+    def _same(self, removal: Removal, own: Sequence[Distribution]) -> list[int]:
+        sources = [f"{path} {_changed(path)}" for project in own for path in project.files or ()]
+        leaving = [dist.info for dist in removal.leaving]
+        return [*self._environment, *_sum([*leaving, "", *removal.files, "", *sources])]
 
 
 def _environment(inventory: Inventory) -> Iterator[str]:

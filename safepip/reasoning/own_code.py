@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 
 from safepip.model.environment import Distribution, Unjudged
 from safepip.model.imports import Condition, Gone, Import, ImportLoss, Unread
@@ -15,14 +15,16 @@ from safepip.reasoning.losses import relative
 Found = tuple[tuple[ImportLoss, ...], tuple[Unjudged, ...]]
 
 
-def losses(projects: Iterable[Distribution], imports: Imports) -> Found:
+def losses(projects: Sequence[Distribution], imports: Imports) -> Found:
     """The statements that would fail, by themselves or by what they import, and the sources that cannot be read."""
+    if not projects or not imports.gone:
+        return (), ()
     found: list[ImportLoss] = []
     unjudged: list[Unjudged] = []
     staying = [dist for dist in imports.inventory.distributions if dist not in imports.leaving]
     naming = [dist for dist in staying if dist.info in imports.naming]
     imports.closure.enter(leading_to(naming, staying))  # any module of theirs may be imported here
-    for project in projects if imports.gone else ():
+    for project in projects:
         own = frozenset(_own_names(project))
         for path in project.files or ():
             name, is_package = _module(project, path)

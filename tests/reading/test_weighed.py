@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from safepip.model.imports import Basis, Grade, ImportLoss, Weighed
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Severity
 from safepip.reading.import_cache import open_cache
+from safepip.reading.own_code import projects
 from safepip.reading.weighed import Answers
 from support.small import Small, small
 
@@ -76,6 +78,20 @@ def test_an_answer_ends_with_what_it_rests_on(tmp_path: Path, change: object) ->
     assert callable(change)
     change(there)
     assert answers(there).about(there.plan("leaf")) is None
+
+
+def test_an_answer_about_own_sources_ends_with_their_change(tmp_path: Path) -> None:
+    there = two(tmp_path)
+    (tmp_path / "app").mkdir()
+    source = tmp_path / "app/main.py"
+    source.write_text("import leaf\n")
+    own = projects([str(tmp_path / "app")])
+    removal, answer = there.plan("leaf"), found(there)
+    mine = replace(answer, losses=(replace(answer.losses[0], survivor=own[0]),))
+    answers(there).keep(removal, mine, own)
+    assert (answers(there).about(removal, own), answers(there).about(removal)) == (mine, None)
+    os.utime(source, ns=(1, 1))
+    assert answers(there).about(removal, own) is None
 
 
 @pytest.mark.parametrize("damage", [b"", b"[1", b'{"same":', b"\xff"])
