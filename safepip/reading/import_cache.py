@@ -136,7 +136,8 @@ class Cache:
     def _write(self, path: str, content: Mapping[str, Any]) -> None:
         own = f"{path}.{os.getpid()}"
         with open(own, "w", encoding="ascii") as file:
-            json.dump([SCHEMA, self._python, self._prefix, content], file, separators=(",", ":"))
+            # not dump, which takes ten times as long
+            file.write(json.dumps([SCHEMA, self._python, self._prefix, content], separators=(",", ":")))
         os.replace(own, path)
 
 

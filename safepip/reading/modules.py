@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
@@ -160,11 +160,25 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
 
 def _tops(path: TargetPath) -> set[str]:
     try:
-        lists = STATEMENT.findall(_content(path))
+        data = _content(path)
     except OSError:
         return set()
+    lists = STATEMENT.findall(b"\n".join(_lines(data)))
     names = {item.strip().partition(b".")[0] for found in lists for item in found.split(b",")}
     return {name.partition(b" ")[0].decode("utf-8", "replace") for name in names if name}
+
+
+def _lines(data: bytes) -> Iterator[bytes]:
+    """Those that hold `import`, each with the line that it goes on from."""
+    place = data.find(b"import")
+    while place >= 0:
+        start = data.rfind(b"\n", 0, place) + 1
+        if data.endswith(b"\\\n", 0, start):
+            start = data.rfind(b"\n", 0, start - 1) + 1
+        end = data.find(b"\n", place)
+        end = len(data) if end < 0 else end
+        yield data[start:end]
+        place = data.find(b"import", end)
 
 
 def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:

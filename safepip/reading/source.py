@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
 from safepip.reading import outline
+from safepip.reading.calls import calls_in
 from safepip.reading.conditions import (
     Deciding,
     catches_import_error,
@@ -259,9 +260,8 @@ class _Reader:
 
     def _calls(self, nodes: Iterable[ast.AST], condition: Condition) -> None:
         for root in nodes if self._follows else ():
-            for node in ast.walk(root):
-                if isinstance(node, ast.Call):
-                    self._call(node, condition)
+            for node in calls_in(root):
+                self._call(node, condition)
 
     def _call(self, node: ast.Call, condition: Condition) -> None:
         name = str(getattr(node.func, "attr", getattr(node.func, "id", "")))

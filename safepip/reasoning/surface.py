@@ -43,8 +43,10 @@ def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tup
     """The topmost names that only `dist` gives: in a namespace package those below it."""
     names: dict[str, None] = {}
     for path in dist.files or ():
+        if not path.endswith((".py", ".so")):
+            continue
         site = next((site for site in inventory.target.sites if path.startswith(f"{site}/")), None)
-        if site is None or not path.endswith((".py", ".so")):
+        if site is None:
             continue
         *folders, last = path[len(site) + 1 :].split("/")
         if folders and (folders[0] in SIDE_FOLDERS or folders[0] in names):

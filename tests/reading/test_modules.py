@@ -65,10 +65,10 @@ def test_a_last_part_is_found_behind_any_dots(tmp_path: Path) -> None:
 def test_the_imported_names_are_those_of_all_statements_and_are_kept(tmp_path: Path) -> None:
     there = small(tmp_path)
     environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
-    text = "import os.path, numpy as np\nfrom scipy.sparse import csr\nif 0:\n    import_module('pandas.io')\nfrom . import x\n"
+    text = "import os.path, numpy as np\nfrom scipy.sparse import csr\nif 0:\n    import_module('pandas.io')\nfrom . import x\nfrom yaml \\\n  import load"
     dist = user(there, one=text)
     modules = Modules(there.inventory(), environ)
-    assert modules.imported(dist) == {"os", "numpy", "scipy", "pandas", "x"}
+    assert modules.imported(dist) == {"os", "numpy", "scipy", "pandas", "x", "yaml", "load"}
     modules.keep()
     os.unlink(f"{there.site}/user/one.py")
     assert Modules(there.inventory(), environ).imported(dist) == modules.imported(dist)
