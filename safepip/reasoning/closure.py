@@ -61,6 +61,11 @@ class Closure:
         self._failures: dict[TargetPath, Failure] = {}
         self._clean: set[TargetPath] = set()
         self._sources: dict[TargetPath, Source | Unread] = {}
+        self._hooked = any(
+            name.startswith("__editable__")
+            for folder in self._before.path
+            for name in self._before.names(folder)
+        )
         self.entered: set[Distribution] = set()
         self.naming: frozenset[TargetPath] = frozenset()  # sources that name what goes
         self.compiled: dict[TargetPath, str] = {}  # extension modules that import a lost name when they start
@@ -131,9 +136,30 @@ class Closure:
             return Failure(((module.path, 0),), name, self._gone[name])
         for item in self._imports(module):
             lost = self.lost(item, module.path)
-            if lost and self.stands(item):
+            if lost and self.stands(item) and not self._fails_already(module):
                 return Failure(((module.path, item.line),), *lost)
         return None
+
+    def _fails_already(self, module: _Module) -> bool:
+        """Whether its import ends now, too, over a name that is nowhere: then it loses nothing.
+
+        Names with an underscore may be linked into some interpreters, and import hooks of editable
+        installs bring names that no folder shows: neither counts.
+        """
+        if self._hooked:
+            return False
+        plain = (
+            item
+            for item in self._imports(module)
+            if item.condition is Condition.UNCONDITIONAL
+            and not (item.otherwise or item.instead_of or item.after)
+        )
+        tops = {
+            item.module.partition(".")[0]
+            for item in plain
+            if not self._has_own_copy(item.module, module.path)
+        }
+        return any(top[:1] != "_" and self._before.find(top) is None for top in tops)
 
     def _has_own_copy(self, name: str, importer: TargetPath) -> bool:
         """setuptools appends its `_vendor` folder to sys.path, and so do others who carry what they need."""

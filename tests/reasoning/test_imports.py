@@ -278,3 +278,13 @@ def test_a_name_of_a_lazy_package_imports_its_module_when_it_is_asked_for() -> N
     assert there.chains("numpy") == {
         "one": "import one → one/__init__.py:1 → hub/api.py:1 → import numpy",
     }
+
+
+def test_a_module_that_cannot_be_imported_now_either_loses_nothing() -> None:
+    """triton's viewer wants hatchet, which is not there: it is no user of pandas."""
+    source = (
+        "import numpy\ntry:\n    import hatchet\nexcept ImportError:\n    raise ImportError('install it')\n"
+    )
+    assert environment(NUMPY, user(source)).chains("numpy") == {}
+    hatchet = package("hatchet", {"hatchet/__init__.py": ""})
+    assert list(environment(NUMPY, user(source), hatchet).chains("numpy")) == ["user"]

@@ -81,6 +81,6 @@ def environment(*packages: tuple[Distribution, Sources], stdlib: Sequence[str] =
     text = {at(path): content for _, sources in packages for path, content in sources.items()}
     listed: dict[str, Content] = {path: content.encode() for path, content in text.items()}
     listed |= {path: b"" for one, _ in packages for path in one.files or () if path not in listed}
-    listed |= {f"/usr/lib/python3.12/{name}": b"" for name in stdlib}
+    listed |= {f"/usr/lib/python3.12/{name}": b"" for name in ("os.py", *stdlib)}
     world = FakeWorld({**files({}), **listed})
     return Coded(inventory(*(one for one, _ in packages)), world, text)
