@@ -13,6 +13,7 @@ from safepip.model.request import Uninstall
 
 if TYPE_CHECKING:
     from safepip.commands.carrying_out import Outcome
+    from safepip.commands.safely import Staged
     from safepip.commands.target import Found
     from safepip.commands.uninstall import Assessment
     from safepip.model.environment import Target
@@ -40,10 +41,13 @@ def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
     if code is not None:
         _report(assessment)
         return code
-    from safepip.commands import keeping
+    from safepip.commands import keeping, safely
 
     try:
-        return _carry_out(assessment)
+        with safely.own_bytes(assessment.sparing, found.target, os.environ) as staged:
+            with streams.deadline(found.policy.timeout):
+                assessment = uninstall.assess_fetched(assessment, staged)
+            return _carry_out(assessment, staged)
     except keeping.OvertakenError as error:
         if not again:
             raise
@@ -72,16 +76,20 @@ def _mend(environment: Target, *, look_only: bool) -> None:
         sys.stderr.writelines(f"safepip: {printable(note)}\n" for note in notes)
 
 
-def _carry_out(assessment: Assessment) -> int:
+def _carry_out(assessment: Assessment, staged: Staged) -> int:
     from safepip.commands import carrying_out
 
+    code = assessment.stops
+    if code is not None:
+        _report(assessment)
+        return code
     request, target = assessment.request, assessment.found.target
     if not request.json:
         _report(assessment)
     if assessment.sparing is not None and not _may_go_on(assessment):
         return 0
     with streams.standard_output_kept(for_us=request.json):
-        outcome = carrying_out.carry_out(assessment, _act(request, target))
+        outcome = carrying_out.carry_out(assessment, _act(request, target), staged)
     if request.json:
         from safepip.render import document
 

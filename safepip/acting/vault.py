@@ -52,12 +52,15 @@ def make_room(home: TargetPath) -> str:
     return room
 
 
-def make_stage(home: TargetPath) -> str:
-    """A folder for files that are to take others' places, on the same file system as the vault."""
+def bring(staged: Mapping[TargetPath, str], home: TargetPath) -> dict[TargetPath, str]:
+    """Files that are to take others' places, copied onto the file system of the vault."""
     clear_stage(home)
     stage = f"{home}/.safepip/stage"
     files.mkdir(stage)
-    return stage
+    near = {path: f"{stage}/{number}" for number, path in enumerate(staged)}
+    for path, source in staged.items():
+        files.copy(source, near[path])
+    return near
 
 
 def clear_stage(home: TargetPath) -> None:

@@ -7,7 +7,7 @@ it the earlier one is.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from safepip.commands.libraries import spelled
 from safepip.commands.scene import Scene
@@ -41,6 +41,15 @@ class Compared:
 
 
 @dataclass(frozen=True, slots=True)
+class Libraries:
+    """Library needs that got worse, and the answers of before to look again by."""
+
+    groups: tuple[Grouped, ...] = ()
+    unjudged: tuple[Unjudged, ...] = ()
+    before: Survey = field(default_factory=lambda: Survey({}, {}))
+
+
+@dataclass(frozen=True, slots=True)
 class Both:
     """An environment before and after. `scene` reads the sources of those who are in both."""
 
@@ -67,10 +76,43 @@ def compare(both: Both) -> Compared:
         requirements=install_findings.lost_requirements(turn),
         imports=_imports(both, removal),
     )
-    groups, unjudged = _libraries(both, evidence.objects)
+    found = libraries(both, evidence.objects)
     both.scene.modules.keep()
-    evidence = replace(evidence, libraries=groups, unjudged=unjudged)
+    evidence = replace(evidence, libraries=found.groups, unjudged=found.unjudged)
     return Compared(evidence, tuple(_overwrites(both)), tuple(_bound(both)))
+
+
+def libraries(both: Both, new: Objects) -> Libraries:
+    """`new`: the objects of those who are there afterwards."""
+    turn, scripts = both.turn, both.turn.now.target.scripts
+    touched = objects.taken_names((*turn.taken, *turn.altered), scripts, both.before)
+    touched |= objects.taken_names((*turn.altered, *turn.fresh), scripts, both.after)
+    if not touched:
+        return Libraries()
+    config = both.scene.loader
+    if config is None:
+        reason = "the interpreter is no ELF program that can be read, so its loader is not known"
+        return Libraries(unjudged=(Unjudged("shared libraries", reason),))
+    old = objects.gather(turn.was.distributions, scripts, both.before)
+    known = both.scene.known_loads
+    now = Surveyor(both.before, old, turn.was, config, known)
+    then = Surveyor(both.after, new, turn.now, config, known)
+
+    def reach(sought: frozenset[str]) -> frozenset[TargetPath]:
+        changed = {path for path in (*turn.altered, *turn.fresh) if path in new.elves}
+        return (
+            objects.reaching(sought, new, then.needing) | objects.reaching(sought, old, now.needing) | changed
+        )
+
+    def surveys(roots: frozenset[TargetPath]) -> tuple[Survey, Survey]:
+        return now.survey(roots & old.elves.keys()), then.survey(roots & new.elves.keys())
+
+    before, after = losses.widen(touched, reach, surveys, new)
+    worlds = Worlds(before, after, new, turn.now)
+    weighing = _Weighing(both, worlds, (now, then), config.libc)
+    groups = [*losses.compare(worlds), *weighing.renewed()]
+    weighed = losses.with_symbols(groups, weighing.lacking)
+    return Libraries(tuple(filter(weighing.counts, weighed)), before=before)
 
 
 def _shares(both: Both) -> Iterator[SharedFile]:
@@ -125,37 +167,6 @@ def _imports(both: Both, removal: Removal) -> tuple[ImportLoss, ...]:
     found_losses = imports.examine(narrowed, turn.was, (both.before, both.after), code).losses
     here = frozenset(dist.key for dist in turn.now.distributions)
     return tuple(loss for loss in found_losses if loss.survivor.key in here)
-
-
-def _libraries(both: Both, new: Objects) -> tuple[tuple[Grouped, ...], tuple[Unjudged, ...]]:
-    turn, scripts = both.turn, both.turn.now.target.scripts
-    touched = objects.taken_names((*turn.taken, *turn.altered), scripts, both.before)
-    touched |= objects.taken_names((*turn.altered, *turn.fresh), scripts, both.after)
-    if not touched:
-        return (), ()
-    config = both.scene.loader
-    if config is None:
-        reason = "the interpreter is no ELF program that can be read, so its loader is not known"
-        return (), (Unjudged("shared libraries", reason),)
-    old = objects.gather(turn.was.distributions, scripts, both.before)
-    known = both.scene.known_loads
-    now = Surveyor(both.before, old, turn.was, config, known)
-    then = Surveyor(both.after, new, turn.now, config, known)
-
-    def reach(sought: frozenset[str]) -> frozenset[TargetPath]:
-        changed = {path for path in (*turn.altered, *turn.fresh) if path in new.elves}
-        return (
-            objects.reaching(sought, new, then.needing) | objects.reaching(sought, old, now.needing) | changed
-        )
-
-    def surveys(roots: frozenset[TargetPath]) -> tuple[Survey, Survey]:
-        return now.survey(roots & old.elves.keys()), then.survey(roots & new.elves.keys())
-
-    before, after = losses.widen(touched, reach, surveys, new)
-    worlds = Worlds(before, after, new, turn.now)
-    weighing = _Weighing(both, worlds, (now, then), config.libc)
-    groups = [*losses.compare(worlds), *weighing.renewed()]
-    return tuple(filter(weighing.counts, losses.with_symbols(groups, weighing.lacking))), ()
 
 
 class _Weighing:

@@ -30,12 +30,12 @@ class Outcome:
     verdict: Verdict | None = None  # of the world as it is now, where something broke
 
 
-def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
+def carry_out(assessment: Assessment, run_pip: keeping.Act, staged: safely.Staged) -> Outcome:
     """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
     removal, target = assessment.case.removal, assessment.found.target
     interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
     beside = _names_beside(removal)
-    kept = _remove(assessment, run_pip)
+    kept = _remove(assessment, run_pip, staged)
     exit_code = kept.exit_code
     vanished = {path for folder, names in beside.items() for path in _missing(folder, names)}
     unplanned = tuple(sorted(path for path in vanished if path not in removal.gone))
@@ -47,7 +47,7 @@ def carry_out(assessment: Assessment, run_pip: keeping.Act) -> Outcome:
     return Outcome(BROKE, summary, kept, replace(now, remedies=remedy.mend(now, assessment.case.inventory)))
 
 
-def _remove(assessment: Assessment, run_pip: keeping.Act) -> Kept:
+def _remove(assessment: Assessment, run_pip: keeping.Act, staged: safely.Staged) -> Kept:
     request, target = assessment.request, assessment.found.target
     case, sparing = assessment.case, assessment.sparing
 
@@ -57,7 +57,7 @@ def _remove(assessment: Assessment, run_pip: keeping.Act) -> Kept:
     order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep)
     if sparing is None or not case.removal.leaving:
         return keeping.with_way_back(order, run_pip)
-    return safely.remove(order, sparing, case.scene.environ)
+    return safely.remove(order, staged)
 
 
 def _names_beside(removal: Removal) -> dict[str, list[str]]:

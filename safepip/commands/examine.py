@@ -9,12 +9,13 @@ from safepip.commands import code
 from safepip.commands.scene import Scene
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.paths import DistKey
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Objects, Survey
 from safepip.reading import shares
 from safepip.reading.disk import Disk
 from safepip.reasoning import objects, removal, requirements
 from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.losses import Grouped
 from safepip.world import Changed
 
 
@@ -25,6 +26,7 @@ class Case:
     evidence: Evidence
     scene: Scene
     before: Survey  # of the roots that the removal can touch
+    restored: frozenset[TargetPath] = frozenset()  # files that stay, with other bytes
 
     @property
     def removal(self) -> Removal:
@@ -63,8 +65,6 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
 
 def look_again(case: Case) -> Case:
     """The same questions after the act: only what really went counts, and the new world answers."""
-    from safepip.commands import libraries
-
     disk = Disk()
     happened = _happened(case.removal, disk)
     hollow = frozenset(dist.info for dist in case.evidence.hollow)
@@ -75,13 +75,23 @@ def look_again(case: Case) -> Case:
         shares=tuple(item for item in case.evidence.shares if disk.kind(item.path) is None),
         requirements=requirements.lost(happened.leaving, case.inventory, hollow),
         imports=tuple(loss for loss in case.evidence.imports if loss.lost in happened.leaving),
-        libraries=libraries.look_again(case.evidence, case.before, case.scene, disk),
+        libraries=_libraries_again(case, disk),
         splits=(),
         hints=tuple(hint for hint in case.evidence.hints if disk.kind(hint.path) is None),
         unreadable_going=(),
         unreadable_consumers=(),
     )
     return replace(case, evidence=evidence)
+
+
+def _libraries_again(case: Case, disk: Disk) -> tuple[Grouped, ...]:
+    if case.restored:
+        from safepip.commands import restoring
+
+        return restoring.look_again(case, disk)
+    from safepip.commands import libraries
+
+    return libraries.look_again(case.evidence, case.before, case.scene, disk)
 
 
 def _happened(planned: Removal, disk: Disk) -> Removal:

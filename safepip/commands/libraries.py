@@ -44,7 +44,29 @@ def look_again(evidence: Evidence, before: Survey, scene: Scene, disk: World) ->
     if surveyor is None:
         return ()
     worlds = Worlds(before, surveyor.survey(roots), evidence.objects, scene.inventory)
-    return _compared(worlds, scene, surveyor, disk)
+    return compared(worlds, scene, surveyor, disk)
+
+
+def compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tuple[Grouped, ...]:
+    """What got worse; whoever gets another provider is asked which symbols it lacks then and not now."""
+
+    def lacking(loss: Loss) -> tuple[str, ...]:
+        was, now = loss.was.binding.provider if loss.was else None, loss.now.binding
+        if scene.loader is None or was is None or now.provider is None:
+            return ()
+        formerly = scene.disk.symbols(was)
+        lacks = symbols.lacking(
+            worlds.after.loadings[loss.need.root],
+            now.consumer,
+            now.provider,
+            after,
+            main=then.main,
+            libc=scene.loader.libc,
+            formerly=formerly if isinstance(formerly, Symbols) else None,
+        )
+        return tuple(dict.fromkeys(map(spelled, lacks)))
+
+    return losses.with_symbols(losses.compare(worlds), lacking)
 
 
 def _surviving_owners(evidence: Evidence) -> dict[TargetPath, Distribution]:
@@ -73,7 +95,7 @@ def _surveyed(evidence: Evidence, scene: Scene, names: frozenset[str]) -> tuple[
     worlds = Worlds(before, after, evidence.objects, scene.inventory)
     evidence = replace(
         evidence,
-        libraries=_compared(worlds, scene, then, evidence.after),
+        libraries=compared(worlds, scene, then, evidence.after),
         splits=tuple(families.split(before, after, evidence.objects)),
         known_loads=scene.known_loads,
     )
@@ -94,28 +116,6 @@ def _hinted(evidence: Evidence, scene: Scene, then: Surveyor) -> tuple[Hint, ...
     mentions.keep()
     scene.modules.keep()
     return found
-
-
-def _compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tuple[Grouped, ...]:
-    """What got worse; whoever gets another provider is asked which symbols it lacks then and not now."""
-
-    def lacking(loss: Loss) -> tuple[str, ...]:
-        was, now = loss.was.binding.provider if loss.was else None, loss.now.binding
-        if scene.loader is None or was is None or now.provider is None:
-            return ()
-        formerly = scene.disk.symbols(was)
-        lacks = symbols.lacking(
-            worlds.after.loadings[loss.need.root],
-            now.consumer,
-            now.provider,
-            after,
-            main=then.main,
-            libc=scene.loader.libc,
-            formerly=formerly if isinstance(formerly, Symbols) else None,
-        )
-        return tuple(dict.fromkeys(map(spelled, lacks)))
-
-    return losses.with_symbols(losses.compare(worlds), lacking)
 
 
 def spelled(item: VersionNeed | Symbol) -> str:

@@ -7,14 +7,16 @@ that RECORD. Here each step is one of ours, kept and journalled, and what stays 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
-from safepip.acting import fetching, journal, turning, vault
+from safepip.acting import arriving, fetching, journal, turning, vault
 from safepip.commands import keeping
 from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
 from safepip.model.change import Removal
+from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.receipt import Action, Entry, Kept
 from safepip.model.request import Safe
@@ -22,6 +24,9 @@ from safepip.model.sparing import Sparing
 from safepip.model.survey import SharedFile
 from safepip.reading import receipts, record, shares
 from safepip.reasoning import removal, safe
+
+Staged = Mapping[TargetPath, str]
+"""For each path that is to get other bytes, where they lie meanwhile."""
 
 
 def spare(keys: Sequence[DistKey], scene: Scene, mode: Safe) -> Sparing:
@@ -31,8 +36,23 @@ def spare(keys: Sequence[DistKey], scene: Scene, mode: Safe) -> Sparing:
     return safe.spare(planned, looked, scene.disk, keep_foreign=mode is Safe.KEEP)
 
 
-def remove(order: keeping.Order, sparing: Sparing, environ: Mapping[str, str]) -> Kept:
-    """Fetch what must be fetched, then take the rest out: all of it, or nothing."""
+@contextmanager
+def own_bytes(sparing: Sparing | None, target: Target, environ: Mapping[str, str]) -> Iterator[Staged]:
+    """The bytes that survivors are to get, outside the environment: it is not touched before they are judged."""
+    if sparing is None or not sparing.restored:
+        yield {}
+        return
+    keeping.refuse_read_only(sparing.removal)
+    with arriving.workshop() as folder:
+        try:
+            staged = fetching.fetch(sparing.restored, target, environ, folder)
+        except OSError as error:
+            raise SafepipError("disk", f"{error.filename or folder}: {error.strerror}") from error
+        yield staged
+
+
+def remove(order: keeping.Order, staged: Staged) -> Kept:
+    """Take out what goes and put `staged` in place: all of it, or nothing."""
     planned, target = order.removal, order.target
     keeping.refuse_read_only(planned)
     home = receipts.home_of(planned, target)
@@ -41,9 +61,8 @@ def remove(order: keeping.Order, sparing: Sparing, environ: Mapping[str, str]) -
         raise SafepipError("not-safe", f"--safe must keep what it removes, and cannot: {reason}")
     with keeping.held(home) as (_, note):
         keeping.expect(order, note)
-        stage = vault.make_stage(home)
-        staged = fetching.fetch(sparing.restored, target, environ, stage) if sparing.restored else {}
-        kept = _take_out(keeping.plan(order, home, staged), home, keep=order.keep)
+        near = vault.bring(staged, home)
+        kept = _take_out(keeping.plan(order, home, near), home, keep=order.keep)
         vault.clear_stage(home)
     return kept
 

@@ -11,6 +11,7 @@ from safepip.commands.examine import Case, examine
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.errors import ForbiddenError, RefusedByPipError
+from safepip.model.paths import TargetPath
 from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
@@ -35,6 +36,7 @@ class Assessment:
     case: Case
     verdict: Verdict
     sparing: Sparing | None = None  # with --safe: what stays
+    bare: Case | None = None  # with --safe: `case` without a word about bytes that are to be fetched
 
     @property
     def stops(self) -> int | None:
@@ -73,11 +75,30 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.reasoning import uv_removal
 
         planned = uv_removal.plan(wanted.keys, scene.inventory, scene.disk)
-    case = _with_processes(examine(wanted.keys, scene, planned))
+    bare = case = _with_processes(examine(wanted.keys, scene, planned))
+    if sparing is not None and sparing.restored:
+        from safepip.commands import restoring
+
+        case = restoring.unknown(bare, sparing.restored)
+    return Assessment(request, found, case, _judged(case, found), sparing, bare)
+
+
+def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> Assessment:
+    """The same when the survivors' own bytes are there, at `staged`."""
+    from safepip.commands import restoring
+
+    sparing, bare = assessment.sparing, assessment.bare
+    if sparing is None or bare is None or not staged:
+        return assessment
+    case = restoring.known(bare, sparing.restored, staged)
+    return replace(assessment, case=case, verdict=_judged(case, assessment.found))
+
+
+def _judged(case: Case, found: Found) -> Verdict:
     verdict = judge(case.evidence, found.policy)
-    if not found.policy.allow_force:
-        verdict = replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
-    return Assessment(request, found, case, verdict, sparing)
+    if found.policy.allow_force:
+        return verdict
+    return replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
 
 
 def _with_processes(case: Case) -> Case:

@@ -50,7 +50,7 @@ def show_sparing(sparing: Sparing, style: Style, *, done: bool) -> str:
         number = sum(item.survivor == survivor for item in sparing.restored)
         own = f"{survivor.name} {survivor.version}'s own bytes"
         lines += _wrapped(
-            f"  {number:,} of them {'got' if done else 'to get'} {own}{'' if done else ', fetched first'}",
+            f"  {number:,} of them {'got' if done else 'to get'} {own}{'' if done else ', fetched and judged first'}",
             style,
         )
     for what, paths in (("of the one that leaves", sparing.foreign), ("that nobody recorded", sparing.odd)):

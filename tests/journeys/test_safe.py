@@ -124,7 +124,7 @@ def test_the_leavers_bytes_are_kept_where_that_is_asked_for_and_said(shop: Shop)
 def test_a_dry_run_says_what_would_be_fetched_and_touches_nothing(shop: Shop) -> None:
     before = snapshot(shop.environment.prefix)
     answer = shop.safepip("uninstall", "--dry-run", "--safe", "new")
-    assert (answer.code, "1 of them to get old 1.0's own bytes, fetched first" in answer.out) == (0, True)
+    assert (answer.code, "1 of them to get old 1.0's own bytes, fetched and judged first" in answer.out) == (0, True)
     assert snapshot(shop.environment.prefix) == before
 
 

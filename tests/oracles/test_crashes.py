@@ -68,7 +68,8 @@ def remove_safely(env: Small) -> object:
     scene = Scene(env.target, {"UV_CACHE_DIR": str(env.prefix.parent / "cache")})
     sparing = safely.spare([DistKey("victim")], scene, Safe.RESTORE)
     assert [os.path.basename(item.path) for item in sparing.restored] == ["both.py", "void.py"]
-    return safely.remove(order(env, sparing.removal), sparing, scene.environ)
+    with safely.own_bytes(sparing, scene.target, scene.environ) as staged:
+        return safely.remove(order(env, sparing.removal), staged)
 
 
 def take_back(env: Small) -> object:
