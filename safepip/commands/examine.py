@@ -41,7 +41,7 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
     """What removing `keys` would do, without doing it; `planned`: where that is not pip's way."""
     if planned is None:
         planned = removal.plan(keys, scene.inventory, scene.disk)
-    hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, planned))
+    hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, planned, scene.disk))
     evidence = Evidence(
         removal=planned,
         inventory=scene.inventory,
@@ -106,7 +106,9 @@ def _happened(planned: Removal, disk: Disk) -> Removal:
     )
 
 
-def _is_hollow(dist: Distribution, planned: Removal) -> bool:
+def _is_hollow(dist: Distribution, planned: Removal, disk: Disk) -> bool:
     """Metadata without files: RECORD lists some beside the metadata, and none is there."""
     own = [path for path in dist.files or () if not path.startswith(f"{dist.info}/")]
-    return bool(own) and not frozenset(planned.files).intersection(own)
+    if not own or not frozenset(planned.files).isdisjoint(own):
+        return False
+    return not any(disk.kind(path) for path in own)  # a safe removal may take none of those that are there

@@ -19,7 +19,7 @@ from safepip.model.survey import Objects
 from safepip.reading.disk import Disk
 from safepip.reasoning import imports, objects
 from safepip.reasoning.finder import Finder
-from safepip.reasoning.losses import Grouped, Worlds
+from safepip.reasoning.losses import Grouped, Loss, Worlds, relative
 from safepip.reasoning.survey import Surveyor
 from safepip.world import Arrived, World
 
@@ -76,9 +76,16 @@ def _without_leavers(case: Case, restored: Sequence[Restored], *, unjudged: tupl
 
 def _without(groups: Sequence[Grouped], paths: frozenset[TargetPath]) -> Iterator[Grouped]:
     for group in groups:
-        losses = tuple(loss for loss in group.losses if loss.need.consumer not in paths)
+        losses = tuple(loss for loss in group.losses if paths.isdisjoint(_resting_on(loss)))
         if losses:
             yield group._replace(losses=losses)
+
+
+def _resting_on(loss: Loss) -> Iterator[TargetPath]:
+    """The objects that have a need, or that load something for others who have it."""
+    yield from (loss.need.root, loss.need.consumer, loss.now.binding.consumer)
+    if loss.was is not None and loss.was.preloader is not None:
+        yield loss.was.preloader
 
 
 def _both(case: Case, after: World) -> between.Both:
@@ -127,9 +134,9 @@ def _imports(
             owners = case.inventory.owners([lost[1]]).get(lost[1], ()) if lost else ()
             for dist in [owner for owner in owners if owner in case.removal.leaving][:1]:
                 assert lost is not None  # noqa: S101
-                losses.append(
-                    ImportLoss(item.survivor, dist, lost[0], lost[1], (name,), item.path, statement.line)
-                )
+                at = f"{relative(item.path, case.inventory)}:{statement.line}"
+                chain = (f"import {name}", at, f"import {lost[0]}")
+                losses.append(ImportLoss(item.survivor, dist, *lost, chain, item.path, statement.line))
     return losses, unread
 
 

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-from support.sandbox import Environment, Run
+from support.sandbox import TAG, Environment, Run, library, module
 from support.trees import snapshot
 from support.wheels import make_wheel
 
@@ -124,7 +124,10 @@ def test_the_leavers_bytes_are_kept_where_that_is_asked_for_and_said(shop: Shop)
 def test_a_dry_run_says_what_would_be_fetched_and_touches_nothing(shop: Shop) -> None:
     before = snapshot(shop.environment.prefix)
     answer = shop.safepip("uninstall", "--dry-run", "--safe", "new")
-    assert (answer.code, "1 of them to get old 1.0's own bytes, fetched and judged first" in answer.out) == (0, True)
+    assert (answer.code, "1 of them to get old 1.0's own bytes, fetched and judged first" in answer.out) == (
+        0,
+        True,
+    )
     assert snapshot(shop.environment.prefix) == before
 
 
@@ -163,3 +166,86 @@ print(sorted(opened))
         stop.touch()
         said = reader.stdout.read()
     assert (reader.returncode, said) == (0, "[\"VERSION = 'new'\\n\", \"VERSION = 'old'\\n\"]\n")
+
+
+@pytest.fixture
+def pair(environment: Environment, tmp_path: Path) -> Shop:
+    """Two that own one extension module; each bundles the library that its own build of it needs."""
+    wheels = tmp_path / "wheels"
+    wheels.mkdir()
+    for name in ("plain", "gui"):
+        built = module(f"lib{name}-1a2b.so", runpath=f"$ORIGIN/../{name}.libs")
+        files = {f"cv/core.{TAG}.so": built, "cv/__init__.py": f"import cv.core\nBUILD = '{name}'\n"}
+        make_wheel(wheels, name, {**files, f"{name}.libs/lib{name}-1a2b.so": library(f"lib{name}-1a2b.so")})
+    return Shop(environment, wheels)
+
+
+@pytest.mark.parametrize(("first", "second"), [("plain", "gui"), ("gui", "plain")])
+@pytest.mark.parametrize("leaver", ["plain", "gui"])
+def test_a_survivor_is_judged_by_its_own_bytes_in_either_order(
+    pair: Shop, first: str, second: str, leaver: str
+) -> None:
+    pair.pip(first)
+    pair.pip(second)
+    survivor = "gui" if leaver == "plain" else "plain"
+    assert pair.safepip("uninstall", "--dry-run", leaver).code == REFUSED
+    answer = pair.safepip("uninstall", "-y", "--safe", leaver)
+    assert (answer.code, pair.verify(survivor)) == (0, []), answer.err
+    assert not (pair.environment.site / f"{leaver}.libs").exists()
+
+
+def test_a_dry_run_names_the_bytes_that_are_not_judged_yet(pair: Shop) -> None:
+    pair.pip("plain")
+    pair.pip("gui")
+    answer = pair.safepip("uninstall", "--dry-run", "--json", "--safe", "gui")
+    names = [f"{pair.environment.site}/cv/{name}" for name in ("__init__.py", f"core.{TAG}.so")]
+    reason = "plain's own bytes are judged when they have been fetched"
+    unjudged = [{"subject": name, "reason": reason} for name in sorted(names)]
+    assert (answer.code, answer.report["unjudged"]) == (0, unjudged)
+
+
+def test_own_bytes_that_need_what_goes_are_refused_once_they_are_there(pair: Shop) -> None:
+    """The survivor's own build needs a library that only the leaver brings: found when it has been fetched."""
+    built = module("libgui-1a2b.so", runpath="$ORIGIN/../gui.libs")
+    make_wheel(pair.wheels, "plain", {f"cv/core.{TAG}.so": built, "cv/__init__.py": "import cv.core\n"})
+    pair.pip("plain")
+    other = module("libgui-1a2b.so", runpath="$ORIGIN/../gui.libs") + b"other"
+    files = {f"cv/core.{TAG}.so": other, "gui.libs/libgui-1a2b.so": library("libgui-1a2b.so")}
+    make_wheel(pair.wheels, "gui", files)
+    pair.pip("gui")
+    before = snapshot(pair.environment.prefix)
+    assert pair.safepip("uninstall", "--dry-run", "--safe", "gui").code == 0
+    answer = pair.safepip("uninstall", "-y", "--safe", "gui")
+    assert (answer.code, "libgui-1a2b.so" in answer.err) == (REFUSED, True)
+    assert snapshot(pair.environment.prefix) == before
+
+
+def test_a_survivors_own_source_that_imports_what_goes_is_refused_once_it_is_there(shop: Shop) -> None:
+    make_wheel(shop.wheels, "old", {**OLD, "pkg/core.py": "import pkg.extra\nVERSION = 'old'\n"})
+    shop.pip("--force-reinstall", "old")
+    shop.pip("--force-reinstall", "new")
+    answer = shop.safepip("uninstall", "-y", "--safe", "new")
+    assert (answer.code, "pkg.extra" in answer.err) == (REFUSED, True), answer.err
+
+
+def test_a_leavers_source_that_imports_what_goes_is_held_against_nobody(shop: Shop) -> None:
+    make_wheel(
+        shop.wheels, "new", {**NEW, "pkg/core.py": "import pkg.extra\nVERSION = 'new'\n"}, version="2.0"
+    )
+    shop.pip("--force-reinstall", "new")
+    assert shop.safepip("uninstall", "-y", "--safe", "new").code == 0
+    assert (shop.core(), shop.verify("old")) == ("old", [])
+
+
+def test_a_requirement_of_metadata_alone_is_lost_though_every_file_stays(environment: Environment) -> None:
+    """pip check would complain of it afterwards."""
+    for name in ("lib-a", "lib-b"):
+        environment.add(name, {"shared/lib.so.1": library("lib.so.1")})
+    environment.add(
+        "user", {f"user.{TAG}.so": module("lib.so.1", runpath="$ORIGIN/shared")}, requires=["lib-a"]
+    )
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "--safe", "lib-a")
+    assert (answer.code, [item["kind"] for item in answer.report["findings"]]) == (
+        REFUSED,
+        ["requirement-lost"],
+    )
