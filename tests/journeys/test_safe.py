@@ -14,7 +14,7 @@ import pytest
 
 from support.sandbox import TAG, Environment, Run, library, module
 from support.trees import snapshot
-from support.wheels import make_wheel
+from support.wheels import Contents, make_wheel
 
 COULD_NOT, REFUSED = 12, 10
 OLD = {"pkg/__init__.py": "", "pkg/core.py": "VERSION = 'old'\n", "pkg/same.py": "same = 1\n"}
@@ -175,7 +175,7 @@ def pair(environment: Environment, tmp_path: Path) -> Shop:
     wheels.mkdir()
     for name in ("plain", "gui"):
         built = module(f"lib{name}-1a2b.so", runpath=f"$ORIGIN/../{name}.libs")
-        files = {f"cv/core.{TAG}.so": built, "cv/__init__.py": f"import cv.core\nBUILD = '{name}'\n"}
+        files: Contents = {f"cv/core.{TAG}.so": built, "cv/__init__.py": f"import cv.core\nBUILD = '{name}'\n"}
         make_wheel(wheels, name, {**files, f"{name}.libs/lib{name}-1a2b.so": library(f"lib{name}-1a2b.so")})
     return Shop(environment, wheels)
 
