@@ -89,15 +89,19 @@ def _pass_through(request: PassThrough) -> NoReturn:
 
 def _undo(request: Undo) -> int:
     from safepip.commands import target, undo
+    from safepip.commands.scene import Scene
     from safepip.render import changes
 
-    undone = undo.undo(target.find(request.python).target, request.number)
+    found = target.find(request.python).target
+    undone = undo.look_again(undo.undo(found, request.number), Scene(found, os.environ))
     print(
         changes.dump_undone(undone)
         if request.json
         else changes.show_undone(undone, streams.style(1)).rstrip()
     )
-    return undo.REFUSED if undone.in_the_way else 0
+    if undone.in_the_way:
+        return undo.REFUSED
+    return undo.BROKE if undone.unmet else 0
 
 
 def _history(request: History) -> int:

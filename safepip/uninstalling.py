@@ -91,9 +91,13 @@ def _carry_out(assessment: Assessment, staged: Staged) -> int:
     with streams.standard_output_kept(for_us=request.json):
         outcome = carrying_out.carry_out(assessment, _act(request, target), staged)
     if request.json:
-        from safepip.render import document
+        from safepip.render import changes, document
 
-        print(document.dump(assessment.verdict, files=request.files, outcome=outcome.summary), flush=True)
+        kept = changes.describe_kept(outcome.kept)
+        print(
+            document.dump(assessment.verdict, files=request.files, outcome=outcome.summary, kept=kept),
+            flush=True,
+        )
     _report_outcome(outcome, assessment)
     return outcome.exit_code
 

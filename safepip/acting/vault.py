@@ -7,6 +7,7 @@ goes first: a folder without one is worth nothing, and the next run clears it.
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import os
@@ -19,7 +20,7 @@ from safepip.acting import files
 from safepip.errors import SafepipError
 from safepip.model.change import Edit, Removal
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Item, ItemKind, Receipt
+from safepip.model.receipt import DIGESTED, Item, ItemKind, Receipt
 
 COPIED = 512 << 20  # bytes at most, where no hard links can be made
 CHANGES = 5
@@ -39,6 +40,7 @@ class Plan:
     command: tuple[str, ...]
     leftovers: tuple[str, ...] = ()
     replaced: Mapping[TargetPath, str] = field(default_factory=dict)  # by the bytes of a file of ours
+    unmet: tuple[str, ...] = ()  # see `Receipt`
 
 
 def make_room(home: TargetPath) -> str:
@@ -130,13 +132,14 @@ class _Keeper:
             tuple(items),
             self._plan.leftovers,
             tuple(path for path in removal.files if not path.startswith(inside)),
+            self._plan.unmet,
         )
 
     def _going(self, path: TargetPath) -> Item:
         status = os.lstat(path)
         if stat.S_ISLNK(status.st_mode):
             return self._item(ItemKind.LINK, path, status)._replace(goal=os.readlink(path))
-        return self._item(ItemKind.FILE, path, status)._replace(content=self._linked(path, status.st_size))
+        return self._content(self._item(ItemKind.FILE, path, status), self._linked(path, status.st_size))
 
     def _edited(self, file: TargetPath, edits: Sequence[Edit]) -> Item:
         """A copy, because pip writes into the file itself, whatever names it has."""
@@ -147,7 +150,7 @@ class _Keeper:
         new = self._next()
         files.write(self._path(new), without_lines(data, edits))
         files.chmod(self._path(new), os.lstat(file).st_mode & 0o7777)
-        return self._item(ItemKind.CHANGED, file, os.lstat(file))._replace(content=old, successor=new)
+        return self._content(self._item(ItemKind.CHANGED, file, os.lstat(file)), old)._replace(successor=new)
 
     def _replaced(self, path: TargetPath, source: str) -> Item:
         status = os.lstat(path)
@@ -155,7 +158,7 @@ class _Keeper:
         new = self._next()
         files.rename(source, self._path(new))
         files.chmod(self._path(new), status.st_mode & 0o7777)
-        return self._item(ItemKind.CHANGED, path, status)._replace(content=old, successor=new)
+        return self._content(self._item(ItemKind.CHANGED, path, status), old)._replace(successor=new)
 
     def _parents(self, items: Iterable[Item], going: frozenset[str]) -> Iterator[Item]:
         parents = {item.path.rpartition("/")[0] for item in items}
@@ -167,6 +170,13 @@ class _Keeper:
     def _item(self, kind: ItemKind, path: str, status: os.stat_result) -> Item:
         relative = path[len(self._home) + 1 :]
         return Item(kind, relative, stat.S_IMODE(status.st_mode), status.st_mtime_ns, status.st_size)
+
+    def _content(self, item: Item, number: int) -> Item:
+        digest = ""
+        if item.size <= DIGESTED:
+            with open(self._path(number), "rb") as stream:
+                digest = hashlib.sha256(stream.read()).hexdigest()
+        return item._replace(content=number, digest=digest)
 
     def _linked(self, path: TargetPath, size: int) -> int:
         number = self._next()
@@ -222,12 +232,13 @@ def _folders_below(tops: Iterable[str]) -> Iterator[str]:
 def _dump(receipt: Receipt) -> bytes:
     return json.dumps(
         {
-            "format": 1,
+            "format": 2,
             "time": receipt.time,
             "command": receipt.command,
             "leaving": receipt.leaving,
             "leftovers": receipt.leftovers,
             "unkept": receipt.unkept,
+            "unmet": receipt.unmet,
             "items": [(item.kind.value, *item[1:]) for item in receipt.items],
         }
     ).encode()

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from safepip.commands import keeping, safely
 from safepip.commands.examine import look_again
+from safepip.commands.libraries import unmet
 from safepip.commands.uninstall import Assessment
 from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
@@ -54,7 +55,8 @@ def _remove(assessment: Assessment, run_pip: keeping.Act, staged: safely.Staged)
     def still() -> bool:
         return safely.is_still_so(case.removal, case.scene, sparing)
 
-    order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep)
+    lacking = unmet(case.scene, case.removal.files)
+    order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep, lacking)
     if sparing is None or not case.removal.leaving:
         return keeping.with_way_back(order, run_pip)
     return safely.remove(order, staged)

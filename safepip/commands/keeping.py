@@ -27,6 +27,7 @@ class Order(NamedTuple):
     command: tuple[str, ...]  # the user's words
     still: Callable[[], bool]  # what was judged is there; asked when no other safepip can change it
     keep: bool = True
+    unmet: tuple[str, ...] = ()  # see `Receipt`
 
 
 class OvertakenError(SafepipError):
@@ -92,7 +93,8 @@ def refuse_read_only(removal: Removal) -> None:
 def plan(order: Order, home: TargetPath, replaced: Mapping[TargetPath, str]) -> vault.Plan:
     """What to keep, under the next number."""
     number = max(receipts.numbers(home), default=0) + 1
-    return vault.Plan(order.removal, number, order.command, _leftovers(home, order.removal), replaced)
+    leftovers = _leftovers(home, order.removal)
+    return vault.Plan(order.removal, number, order.command, leftovers, replaced, order.unmet)
 
 
 def settle(home: TargetPath) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from safepip.commands.scene import Scene
@@ -10,7 +10,7 @@ from safepip.model.change import Removal
 from safepip.model.elf import Flaw, Symbol, Symbols, VersionNeed
 from safepip.model.environment import Distribution, Unjudged
 from safepip.model.paths import TargetPath
-from safepip.model.survey import Hint, Mention, Objects, Survey
+from safepip.model.survey import Hint, Mention, Objects, Standing, Survey
 from safepip.reading import search
 from safepip.reasoning import families, hints, losses, objects, symbols
 from safepip.reasoning.evidence import Evidence
@@ -45,6 +45,17 @@ def look_again(evidence: Evidence, before: Survey, scene: Scene, disk: World) ->
         return ()
     worlds = Worlds(before, surveyor.survey(roots), evidence.objects, scene.inventory)
     return compared(worlds, scene, surveyor, disk)
+
+
+def unmet(scene: Scene, paths: Iterable[TargetPath]) -> tuple[str, ...]:
+    """The names that extension modules among `paths` need and do not find."""
+    modules = [path for path in paths if objects.module_name(path, scene.target)]
+    if not modules or scene.surveyor is None:
+        return ()
+    answers = scene.surveyor.survey(path for path in modules if path in scene.objects.elves).answers
+    return tuple(
+        sorted({need.wants for need, answer in answers.items() if answer.standing < Standing.PRELOADED})
+    )
 
 
 def compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tuple[Grouped, ...]:

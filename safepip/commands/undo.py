@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from safepip.acting import journal, turning, vault
-from safepip.commands import keeping
+from safepip.commands import keeping, libraries
+from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Action, Entry, Ledger, Receipt, Undone
-from safepip.reading import receipts, standing
+from safepip.model.receipt import Action, Entry, ItemKind, Ledger, Receipt, Undone
+from safepip.reading import receipts, site, standing
 from safepip.reading.homes import homes_of
+from safepip.reading.metadata import canonical
 
-REFUSED = 10
+REFUSED, BROKE = 10, 13
 
 
 def undo(target: Target, number: int | None) -> Undone:
@@ -26,11 +29,24 @@ def undo(target: Target, number: int | None) -> Undone:
         )
         receipt = receipts.load(home, chosen)
         notes = (note,) if note else ()
-        taken = standing.in_the_way(receipt)
+        edited = standing.edited(receipt)
+        if edited:
+            raise receipts.DistrustedError(
+                "edited-vault", f"nothing is put back: {edited[0]} is not what was kept"
+            )
+        taken = (*_installed_since(receipt, target), *standing.in_the_way(receipt))
         if taken:
-            return Undone(receipt, taken, notes)
+            return Undone(receipt, taken, notes=notes)
         _put_back(receipt)
-        return Undone(receipt, (), notes)
+        return Undone(receipt, notes=notes)
+
+
+def look_again(undone: Undone, scene: Scene) -> Undone:
+    """Whether the modules that are back still find the libraries that they found before they went."""
+    receipt = undone.receipt
+    paths = [receipt.place(item) for item in receipt.of(ItemKind.FILE, ItemKind.CHANGED)]
+    lost = () if undone.in_the_way else libraries.unmet(scene, paths)
+    return replace(undone, unmet=tuple(name for name in lost if name not in receipt.unmet))
 
 
 def history(target: Target) -> Ledger:
@@ -51,6 +67,17 @@ def drop(target: Target) -> Ledger:
                 for number in receipts.numbers(home):
                     vault.drop(home, number)
     return gone
+
+
+def _installed_since(receipt: Receipt, target: Target) -> list[TargetPath]:
+    """Metadata of the same distributions that came later: two at once would be what no installer makes."""
+    gone = {canonical(name) for name, _ in receipt.leaving}
+    own = {receipt.place(item).rpartition("/")[0] for item in receipt.of(ItemKind.FILE)}
+    return [
+        dist.info
+        for dist in site.take_inventory(target).distributions
+        if dist.key in gone and dist.info not in own and standing.is_newer(dist.info, receipt.time)
+    ]
 
 
 def _home_with(target: Target, number: int | None) -> TargetPath:

@@ -11,6 +11,9 @@ from safepip.model.paths import TargetPath
 BESIDE = ".safepip"
 """Ends the name of what is about to take a file's place: `.name.safepip` in the same folder."""
 
+DIGESTED = 1 << 20
+"""Larger files are told by size and time alone: reading them would cost more than the removal."""
+
 
 class ItemKind(Enum):
     FILE = "file"  # goes; its content is kept
@@ -31,6 +34,7 @@ class Item(NamedTuple):
     content: int = -1  # the number under which its bytes lie in the vault
     successor: int = -1  # of CHANGED: the number of the bytes that take their place
     goal: str = ""  # of LINK
+    digest: str = ""  # sha256 of what is kept, where that is at most `DIGESTED` bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class Receipt:
     items: tuple[Item, ...]
     leftovers: tuple[str, ...] = ()  # pip's `~name` folders beside the items that were there before
     unkept: tuple[TargetPath, ...] = ()  # go as well, and lie outside the home
+    unmet: tuple[str, ...] = ()  # libraries that modules of it needed and did not find before it went
 
     @property
     def folder(self) -> str:
@@ -90,6 +95,7 @@ class Undone:
 
     receipt: Receipt
     in_the_way: tuple[TargetPath, ...] = ()
+    unmet: tuple[str, ...] = ()  # libraries that it found before it went, and does not find now
     notes: tuple[str, ...] = ()
 
 

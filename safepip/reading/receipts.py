@@ -18,7 +18,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Held, Item, ItemKind, Receipt
 from safepip.reading.homes import homes_of
 
-FORMAT = 1
+FORMAT = 2
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -150,6 +150,7 @@ def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:
         items,
         tuple(map(str, said["leftovers"])),
         tuple(TargetPath(str(path)) for path in said["unkept"]),
+        tuple(map(str, said["unmet"])),
     )
 
 

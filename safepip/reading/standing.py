@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
@@ -116,6 +117,35 @@ def unwritable(removal: Removal) -> TargetPath | None:
         ),
         None,
     )
+
+
+def edited(receipt: Receipt) -> tuple[str, ...]:
+    """What is kept and is not what it was when it was put there."""
+    return tuple(
+        receipt.content(item.content)
+        for item in receipt.of(ItemKind.FILE, ItemKind.CHANGED)
+        if _is_edited(receipt.content(item.content), item)
+    )
+
+
+def _is_edited(kept: str, item: Item) -> bool:
+    try:
+        status = os.lstat(kept)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != item.size:
+            return True
+        if not item.digest:
+            return status.st_mtime_ns != item.mtime
+        with open(kept, "rb") as stream:
+            return hashlib.sha256(stream.read()).hexdigest() != item.digest
+    except OSError:
+        return True
+
+
+def is_newer(path: TargetPath, moment: float) -> bool:
+    try:
+        return os.lstat(path).st_mtime > moment
+    except OSError:
+        return False
 
 
 def _is_taken(receipt: Receipt, item: Item) -> bool:

@@ -69,6 +69,8 @@ def show_undone(undone: Undone, style: Style) -> str:
             lines += [f"  … and {len(undone.in_the_way) - NAMED} more"]
     else:
         lines += _wrapped(f"safepip: put back {names} ({_count(undone.receipt)}), as before", style)
+    for name in undone.unmet:
+        lines += _wrapped(f"  BROKEN: it needs {name}, which was found before and is not there now", style)
     return "".join(f"{printable(line)}\n" for line in lines)
 
 
@@ -93,6 +95,7 @@ def dump_undone(undone: Undone) -> str:
         {
             "undone": None if undone.in_the_way else _receipt(undone.receipt),
             "in_the_way": undone.in_the_way,
+            "unmet": undone.unmet,
             "notes": undone.notes,
         }
     )

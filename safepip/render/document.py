@@ -13,9 +13,16 @@ from safepip.render import notices
 SCHEMA = 1
 
 
-def dump(verdict: Verdict, *, files: bool = False, outcome: Summary | None = None) -> str:
-    """The report as one line of JSON text; `files` adds the full list of paths that go, `outcome` what pip then did."""
-    done = {"outcome": _outcome(outcome)} if outcome else {}
+def dump(
+    verdict: Verdict,
+    *,
+    files: bool = False,
+    outcome: Summary | None = None,
+    kept: dict[str, Any] | None = None,
+) -> str:
+    """The report as one line of JSON text; `files` adds the full list of paths that go, `outcome` what pip then did and `kept` what there is to undo it by."""
+    way_back = {} if kept is None else {"kept": kept}
+    done = {"outcome": {**_outcome(outcome), **way_back}} if outcome else {}
     return json.dumps(escaped({**report(verdict, files=files), **done}))
 
 

@@ -15,6 +15,8 @@ Usage:
   safepip hook                             answer a coding agent's tool call
   safepip uv pip uninstall PACKAGE …       uv's uninstall behind the guard
   safepip doctor [--fix]                   what is broken now, and the commands that mend it
+  safepip undo [ID]                        put back what a removal took
+  safepip history [--drop]                 what is kept for that, and let it go
   safepip explain [KIND]                   what a finding or a check means, and what to do
   safepip COMMAND …                        any other command goes to pip unchanged
 
@@ -38,6 +40,9 @@ The guard's own options:
   --dry-run         report and verdict only, nothing is touched
   --json            the report as JSON on standard output (--format json; with --dry-run sarif and markdown too)
   --files           with --json: the full list of paths that would go
+  --safe            what a survivor owns as well stays, with its own bytes: fetched where the leaver's lie there
+                    (--safe=keep leaves those); all or nothing
+  --no-keep         keep nothing for `safepip undo`
   --force           go on in spite of a refusal
   --fail-on warn    end with 11 instead of going on where there are warnings
   --code FOLDER     your own sources: they need what they import (may be given several times)
@@ -57,7 +62,21 @@ Example:
   safepip uninstall --dry-run nvidia-cudnn-cu13
 """
 
+WAY_BACK = """\
+Usage:
+  safepip undo [ID] [--json]
+  safepip history [--drop] [--json]
+
+`undo` puts back what the last removal took, or the one numbered ID: paths, bytes, modes, times, links and metadata.
+Where something has taken a place since, nothing is touched and it is named (10). Where a module that is back does
+not find a library any more that it found before, that is said (13).
+
+`history` lists what is kept, the newest first: 5 changes at most, and 2 GiB that nothing else holds. It lies in
+.safepip/ of the environment, as second names for the same files. `--drop` lets all of it go and frees the space;
+`safepip uninstall --no-keep` keeps nothing in the first place.
+"""
+
 
 def show(command: str) -> str:
     """The text for a command, or the overview for "" and for what safepip has no help of its own for."""
-    return UNINSTALL if command == "uninstall" else OVERVIEW
+    return {"uninstall": UNINSTALL, "undo": WAY_BACK, "history": WAY_BACK}.get(command, OVERVIEW)

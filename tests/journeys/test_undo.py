@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from support.sandbox import Environment, run
+from support.sandbox import TAG, Environment, library, module, run
 from support.trees import snapshot
 
-REFUSED, COULD_NOT = 10, 12
+REFUSED, COULD_NOT, BROKE = 10, 12, 13
 
 
 @pytest.fixture
@@ -271,3 +271,44 @@ def test_the_next_run_says_what_was_cut_off_and_ends_it_before_it_judges(rich: E
     assert "the removal of rich-dist 1.0 had been cut off; everything is back" in answer.err
     assert rich.safepip("undo").code == 0
     assert snapshot(rich.prefix) == before
+
+
+def test_a_vault_edited_in_place_is_seen_though_size_and_time_agree(rich: Environment) -> None:
+    data = rich.site / "rich_dist/sub/data.bin"
+    inode, times = data.stat().st_ino, data.stat().st_mtime_ns
+    remove(rich, "rich-dist")
+    (kept,) = (path for path in (rich.prefix / ".safepip/vault/1").iterdir() if path.stat().st_ino == inode)
+    kept.write_bytes(b"x" * 5000)
+    os.utime(kept, ns=(times, times))
+    between = snapshot(rich.prefix)
+    answer = rich.safepip("undo")
+    assert (answer.code, "is not what was kept" in " ".join(answer.err.split())) == (COULD_NOT, True)
+    assert snapshot(rich.prefix) == between
+
+
+def test_another_version_that_was_installed_since_stands_in_the_way(environment: Environment) -> None:
+    environment.add("dist", {"one.py": ""})
+    remove(environment, "dist")
+    info = environment.add("dist", {"two.py": ""}, version="2.0")
+    answer = environment.safepip("undo", "--json")
+    assert (answer.code, answer.report["in_the_way"]) == (REFUSED, [str(info)])
+    assert not (environment.site / "one.py").exists()
+
+
+def test_what_is_back_and_misses_a_library_that_has_gone_since_is_said(environment: Environment) -> None:
+    """A library that it never found is no loss."""
+    needs = module("libdeep.so.1", "libnever.so.9", runpath="$ORIGIN")
+    environment.add("user", {f"user.{TAG}.so": needs})
+    environment.add("deep", {"libdeep.so.1": library("libdeep.so.1")})
+    remove(environment, "user")
+    assert environment.safepip("undo").code == 0
+    remove(environment, "user")
+    remove(environment, "deep")
+    answer = environment.safepip("undo", "1", "--json")
+    assert (answer.code, answer.report["unmet"]) == (BROKE, ["libdeep.so.1"])
+
+
+def test_the_report_of_a_removal_says_what_is_kept(rich: Environment) -> None:
+    answer = rich.safepip("uninstall", "-y", "--json", "rich-dist")
+    size = sum(path.stat().st_size for path in (rich.prefix / ".safepip/vault/1").iterdir())
+    assert answer.report["outcome"]["kept"] == {"id": 1, "bytes": size, "unkept": None, "notes": []}
