@@ -83,12 +83,11 @@ def _installed_since(receipt: Receipt, target: Target) -> list[TargetPath]:
 def _home_with(target: Target, number: int | None) -> TargetPath:
     """The home that has the change, or the newest; a vault that cannot be believed ends the command."""
     homes = homes_of(target)
-    found = [
-        (receipts.load(home, there).time, home)
-        for home in homes
-        for there in receipts.numbers(home)
-        if number in {None, there} and receipts.is_whole(home, there)
-    ]
+    found = []
+    for home in homes:
+        there = [kept for kept in receipts.numbers(home) if receipts.is_whole(home, kept)]
+        wanted = there[-1:] if number is None else [kept for kept in there if kept == number]
+        found += [(receipts.load(home, kept).time, home) for kept in wanted]
     if number is None:
         found += [(0.0, home) for home in homes if receipts.journal(home) is not None]
     if not found:

@@ -312,3 +312,15 @@ def test_the_report_of_a_removal_says_what_is_kept(rich: Environment) -> None:
     answer = rich.safepip("uninstall", "-y", "--json", "rich-dist")
     size = sum(path.stat().st_size for path in (rich.prefix / ".safepip/vault/1").iterdir())
     assert answer.report["outcome"]["kept"] == {"id": 1, "bytes": size, "unkept": None, "notes": []}
+
+
+def test_a_manifest_that_cannot_be_read_does_not_bar_the_way_back_of_another(
+    environment: Environment,
+) -> None:
+    for name in ("one", "two"):
+        environment.add(name, {f"{name}.py": ""})
+        remove(environment, name)
+    (environment.prefix / ".safepip/vault/1/manifest").write_text("{}")
+    assert environment.safepip("undo", "1").code == COULD_NOT
+    assert environment.safepip("undo").code == 0
+    assert (environment.site / "two.py").exists()
