@@ -13,6 +13,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.receipt import BESIDE, Item, ItemKind, Receipt
 
 _CHUNK = 1 << 20
+_TICK = 0.02  # seconds; the clock of file times ticks every 4 to 10 ms
 
 
 def in_the_way(receipt: Receipt) -> tuple[TargetPath, ...]:
@@ -77,16 +78,17 @@ def same_bytes(path: str, kept: str) -> bool:
 
 
 def wreckage(receipt: Receipt) -> tuple[str, ...]:
-    """Folders that a pip which was cut off has left under a `~`-name, and that hold nothing but what is kept."""
+    """Folders into which a pip that was cut off has moved what goes, and that hold nothing but what is kept."""
     parents = {item.path.rpartition("/")[0] for item in receipt.items}
     known = frozenset(receipt.leftovers)
     kept = {_identity(receipt.content(item.content)) for item in receipt.of(ItemKind.FILE)}
     goals = {item.goal for item in receipt.of(ItemKind.LINK)}
-    return tuple(
+    beside = tuple(
         f"{receipt.home}/{path}"
         for path in _tildes(receipt.home, parents)
         if path not in known and _holds_only(f"{receipt.home}/{path}", kept, goals)
     )
+    return (*beside, *_temporary(receipt))
 
 
 def litter(receipt: Receipt) -> tuple[str, ...]:
@@ -143,7 +145,7 @@ def _is_edited(kept: str, item: Item) -> bool:
 
 def is_newer(path: TargetPath, moment: float) -> bool:
     try:
-        return os.lstat(path).st_mtime > moment
+        return os.lstat(path).st_mtime > moment - _TICK
     except OSError:
         return False
 
@@ -184,6 +186,33 @@ def _tildes(home: TargetPath, parents: set[str]) -> Iterator[str]:
         except OSError:
             continue
         yield from (f"{parent}/{name}".lstrip("/") for name in names if name.startswith("~"))
+
+
+def _temporary(receipt: Receipt) -> Iterator[str]:
+    """Pip moves single files to a temporary folder (req/req_uninstall.py, `_get_file_stash`). It is this pip's where
+    it came later, and each file in it is one that is missing at its place now.
+    """
+    missing = {
+        _identity(receipt.content(item.content))
+        for item in receipt.of(ItemKind.FILE)
+        if not os.path.lexists(receipt.place(item))
+    }
+    temporary = os.environ.get("TMPDIR") or "/tmp"  # noqa: S108  where pip has made it
+    try:
+        names = os.listdir(temporary) if missing else []
+    except OSError:
+        return
+    for name in names:
+        path = TargetPath(f"{temporary}/{name}")
+        if name.startswith("pip-uninstall-") and is_newer(path, receipt.time) and _is_moved(path, missing):
+            yield path
+
+
+def _is_moved(folder: str, missing: set[tuple[int, int]]) -> bool:
+    try:
+        return bool(os.listdir(folder)) and _holds_only(folder, missing, set())
+    except OSError:  # another user's
+        return False
 
 
 def _holds_only(folder: str, kept: set[tuple[int, int]], goals: set[str]) -> bool:

@@ -162,6 +162,27 @@ OPERATIONS = pytest.mark.parametrize(
 )
 
 
+def test_what_a_cut_off_pip_has_moved_to_a_temporary_folder_is_cleared_where_it_is_ours(
+    before: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    temporary = tmp_path / "tmp"
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    ours, others, empty = (temporary / f"pip-uninstall-{name}" for name in ("ours", "others", "empty"))
+
+    def act(_: Sequence[int]) -> int:
+        for folder in (ours, others, empty):
+            folder.mkdir(parents=True)
+        (before.site / "one.py").rename(ours / "one.py")
+        (others / "one.py").write_text("1")
+        raise SystemExit
+
+    first = snapshot(before.prefix)
+    with pytest.raises(SystemExit):
+        keeping.with_way_back(order(before, before.plan("victim")), act)
+    assert snapshot(before.prefix) == first
+    assert sorted(temporary.iterdir()) == [empty, others]
+
+
 @OPERATIONS
 def test_cut_off_at_any_call_the_next_run_ends_it(
     operation: Operation, start: str, request: pytest.FixtureRequest, tmp_path: Path
