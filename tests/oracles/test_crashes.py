@@ -26,6 +26,7 @@ from support.trees import Node, snapshot
 Operation = Callable[[Small], object]
 Tree = dict[str, Node]
 LONG_AGO = 10**18  # nanoseconds
+EVERY = bool(os.environ.get("SAFEPIP_EVERY_FAULT"))  # pairs of faults as well; else a sample of the pairs
 
 
 def pip_like(removal: Removal) -> keeping.Act:
@@ -203,11 +204,11 @@ def test_cut_off_while_it_is_mended_the_run_after_that_ends_it(
 ) -> None:
     origin: Small = request.getfixturevalue(start)
     first, last, calls = ends(origin, operation, tmp_path / "work")
-    for at in range(1, calls + 1, 2):
+    for at in range(1, calls + 1, 1 if EVERY else 5):
         broken = copy(origin, tmp_path / "broken")
         with pytest.raises(PowerCut), faults.kernel(faults.power_cut(at)):
             operation(broken)
-        for again in range(1, 1000, 3):
+        for again in range(1, 1000, 1 if EVERY else 4):
             env = copy_exactly(broken, tmp_path / "work")
             try:
                 with faults.kernel(faults.power_cut(again)):
