@@ -9,11 +9,10 @@ The map, from what knows least to what knows most; imports point upwards in this
     reading/    looks: opens files for reading, imports and runs nothing of the target
     acting/     changes the system: the only place that may
     render/     says it: a report for people, and one for programs
-    commands    one function a command, where looking, deciding and acting meet
-    asking      the command lines of why, audit, doctor and explain
-    standing    the command lines of guard, init and uv
+    grammar/    what command lines are made of
+    commands/   one function a command, where looking, deciding and acting meet
     startup     the hook that a guarded environment runs at each start: a text to be copied, no part of the rest
-    cli         a command line into a command, and a report onto a stream
+    cli/        a command line into a command, and a report onto a stream
 
 Modules below this one can be imported; only the command line and the JSON report are promised.
 """

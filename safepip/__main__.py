@@ -18,10 +18,10 @@ def main() -> int:
     pass_through.go(sys.argv[1:], os.environ, sys.argv[0])
 
     if variables.COMPLETES in os.environ:
-        from safepip import standing
+        from safepip.cli import standing
 
         return standing.complete()
-    from safepip.cli import run
+    from safepip.cli.main import run
 
     return run(sys.argv[1:])
 

@@ -26,9 +26,9 @@ from pathlib import Path
 
 from safepip.model.elf import Elf
 from safepip.model.paths import TargetPath
-from safepip.reading import elf, elf_hints, elf_library, ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking, searches
+from safepip.reading.elf_files import elf, elf_hints, elf_library, ldconfig
+from safepip.reasoning.libraries import linking, searches
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.loader_agreement import environment_of, objects_below, target_of

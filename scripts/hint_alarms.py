@@ -15,8 +15,8 @@ import time
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
 from safepip.model.report import FindingKind, Policy, Severity
-from safepip.reading import targets
-from safepip.reasoning.judge import judge
+from safepip.reading.pythons import targets
+from safepip.reasoning.verdict.judge import judge
 
 
 def main() -> None:

@@ -28,9 +28,9 @@ from typing import NamedTuple
 from safepip.model.elf import Elf, LoaderConfig, Loading, Rule
 from safepip.model.environment import Libc, PipInUse, Target
 from safepip.model.paths import TargetPath
-from safepip.reading import elf, ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking, searches
+from safepip.reading.elf_files import elf, ldconfig
+from safepip.reasoning.libraries import linking, searches
 
 PROBE = r"""
 #define _GNU_SOURCE

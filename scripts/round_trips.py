@@ -16,7 +16,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
 
-from safepip.reading import site, targets
+from safepip.reading.pythons import targets
+from safepip.reading.sites import site
 from support.trees import snapshot
 
 Stats = dict[str, tuple[int, int, int, int]]

@@ -19,9 +19,9 @@ from pathlib import Path
 
 from safepip.model.elf import Loading, Symbol, Symbols, VersionNeed
 from safepip.model.paths import TargetPath
-from safepip.reading import ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking, searches, symbols
+from safepip.reading.elf_files import ldconfig
+from safepip.reasoning.libraries import linking, searches, symbols
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.loader_agreement import environment_of, objects_below, target_of

@@ -19,55 +19,17 @@ MAY_IMPORT = {
     "reading": {"reading", "world", "model", "errors"},
     "acting": {"acting", "world", "model", "errors"},
     "render": {"render", "model", "errors"},
-    "options": set[str](),
-    "grammar": {"options", "model", "errors"},
-    "commands": {
-        "commands",
-        "uv_grammar",
-        "grammar",
-        "options",
-        "reasoning",
-        "reading",
-        "acting",
-        "world",
-        "model",
-        "errors",
-        "",
-    },
-    "json_wanted": {"model"},
-    "cli": {
-        "commands",
-        "grammar",
-        "json_wanted",
-        "streams",
-        "asking",
-        "standing",
-        "uninstalling",
-        "installing",
-        "render",
-        "acting",
-        "model",
-        "errors",
-        "",
-    },
-    "installing": {"commands", "streams", "options", "render", "acting", "model", "errors"},
-    "uninstalling": {"commands", "streams", "render", "acting", "model", "errors", ""},
-    "streams": {"render", "errors"},
-    "uv_grammar": {"model", "errors"},
-    "standing": {
-        "commands",
-        "render",
-        "acting",
-        "uninstalling",
-        "uv_grammar",
-        "json_wanted",
-        "model",
-        "errors",
-    },
+    "grammar": {"grammar", "model", "errors"},
+    "commands": {"commands", "grammar", "reasoning", "reading", "acting", "world", "model", "errors", ""},
     "startup": set[str](),
-    "asking": {"asking", "commands", "render", "reading", "model", "errors", ""},
+    "cli": {"cli", "commands", "grammar", "reading", "acting", "render", "model", "errors", ""},
     "__init__": set[str](),
-    "__main__": {"cli", "commands", "model", "standing"},
+    "__main__": {"cli", "commands", "model"},
+}
+# Within a part, from what knows least: a group may know those above it, and the modules that lie beside the groups.
+GROUPS = {
+    "reasoning": ("libraries", "code", "changes", "verdict", "health", "shell"),
+    "reading": ("elf_files", "settings", "sites", "sources", "pythons"),
 }
 TOUCHES_SYSTEM = {
     "os",
@@ -87,8 +49,10 @@ WRITES = {
     "write", "write_text", "write_bytes", "mkdir", "makedirs", "remove", "unlink", "rename", "replace", "rmdir",
     "rmtree", "symlink", "link", "chmod", "chown", "truncate", "utime", "removedirs", "copyfile", "copy2", "move",
 }  # fmt: skip
-RUNS_INTERPRETER = {"reading/interpreter.py"}  # asks a python for its layout where files do not settle it
-WRITES_CACHE = {"reading/import_cache.py"}  # keeps what sources import, in the user's cache folder
+RUNS_INTERPRETER = {
+    "reading/pythons/interpreter.py"
+}  # asks a python for its layout where files do not settle it
+WRITES_CACHE = {"reading/sources/import_cache.py"}  # keeps what sources import, in the user's cache folder
 
 
 def part(module: Path) -> str:
@@ -135,8 +99,17 @@ def test_imports_point_one_way(module: Path) -> None:
     assert inside <= MAY_IMPORT[part(module)]
 
 
+@pytest.mark.parametrize("module", of(*GROUPS), ids=name_of)
+def test_the_groups_of_a_part_point_one_way_too(module: Path) -> None:
+    groups = GROUPS[part(module)]
+    own = module.relative_to(PACKAGE / part(module)).parts[0]
+    known = {name.split(".")[2] for name in imports(module) if name.startswith(f"safepip.{part(module)}.")}
+    later = groups[groups.index(own) + 1 :] if own in groups else ()
+    assert not known & {*later}
+
+
 @pytest.mark.parametrize(
-    "module", of("model", "world", "errors", "reasoning", "render", "options", "grammar"), ids=name_of
+    "module", of("model", "world", "errors", "reasoning", "render", "grammar"), ids=name_of
 )
 def test_what_decides_never_touches_the_system(module: Path) -> None:
     assert not {name.split(".")[0] for name in imports(module)} & TOUCHES_SYSTEM
@@ -163,13 +136,13 @@ def test_looking_never_changes_anything(module: Path) -> None:
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_pyelftools_is_known_to_one_module(module: Path) -> None:
-    if name_of(module) != "reading/elf_library.py":
+    if name_of(module) != "reading/elf_files/elf_library.py":
         assert "elftools" not in {name.split(".")[0] for name in imports(module)}
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
 def test_only_the_command_line_prints(module: Path) -> None:
-    if part(module) not in {"cli", "uninstalling"}:
+    if part(module) != "cli":
         assert "print" not in {call for call, _ in calls(module)}
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from safepip.errors import UsageError
-from safepip.grammar import parse
+from safepip.grammar.pip_grammar import parse
 from safepip.model.request import PassThrough, ShowHelp, ShowVersion, Uninstall, ValuePlace
 
 

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from safepip import grammar
 from safepip.errors import UsageError
+from safepip.grammar import pip_grammar
 from safepip.model.request import Uninstall
 from support.pips import Pip, runner
 
@@ -53,8 +53,8 @@ def options_of(version: str) -> tuple[dict[str, bool], dict[str, bool]]:
     return general, uninstall
 
 
-def takes_value(options: grammar.Options) -> dict[str, bool]:
-    own = {*grammar.OWN_FLAGS, *grammar.OWN_VALUES}
+def takes_value(options: pip_grammar.Options) -> dict[str, bool]:
+    own = {*pip_grammar.OWN_FLAGS, *pip_grammar.OWN_VALUES}
     told = {**dict.fromkeys(options.flags, False), **dict.fromkeys(options.values, True)}
     return {name: value for name, value in told.items() if name not in own}
 
@@ -64,14 +64,14 @@ def test_every_option_of_pip_is_in_the_tables_and_takes_a_value_there_as_well(
     version: str,
 ) -> None:
     general, uninstall = options_of(version)
-    assert general.items() <= takes_value(grammar.GLOBAL).items()
-    assert uninstall.items() <= takes_value(grammar.UNINSTALL).items()
+    assert general.items() <= takes_value(pip_grammar.GLOBAL).items()
+    assert uninstall.items() <= takes_value(pip_grammar.UNINSTALL).items()
 
 
 def test_the_tables_hold_nothing_that_no_pip_has() -> None:
     oldest, newest = options_of("22.3.1"), options_of(NEWEST)
     came_and_went = {"--resume-retries": True, "--keyring-provider": True, "--break-system-packages": False}
-    for options, old, new in zip((grammar.GLOBAL, grammar.UNINSTALL), oldest, newest, strict=True):
+    for options, old, new in zip((pip_grammar.GLOBAL, pip_grammar.UNINSTALL), oldest, newest, strict=True):
         assert takes_value(options).items() <= {**old, **new, **came_and_went}.items()
 
 
@@ -161,7 +161,7 @@ print(json.dumps(told))
 
 def read(line: str) -> Any:
     try:
-        request = grammar.parse(line.split())
+        request = pip_grammar.parse(line.split())
     except UsageError as error:
         return error.exit_code
     assert isinstance(request, Uninstall)

@@ -14,14 +14,14 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy, Verdict
-from safepip.reading import metadata, shares
 from safepip.reading.links import Links
-from safepip.reasoning import audit as reasoning
-from safepip.reasoning import mixed
-from safepip.reasoning import objects as elf_objects
-from safepip.reasoning import shares as co_owned
-from safepip.reasoning.finder import Finder
-from safepip.reasoning.judge import judge
+from safepip.reading.sites import metadata, shares
+from safepip.reasoning.changes import shares as co_owned
+from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.health import audit as reasoning
+from safepip.reasoning.health import mixed
+from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.verdict.judge import judge
 
 Progress = Callable[[str, int, int], None]
 MOST_SOURCES = 20_000  # of a person's own code

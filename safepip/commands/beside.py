@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from safepip.errors import SafepipError, TargetError
-from safepip.reading import calling, uv_environment
+from safepip.reading.pythons import calling, uv_environment
 
 
 def uv(environ: Mapping[str, str]) -> str:

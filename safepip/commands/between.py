@@ -19,14 +19,16 @@ from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import FindingKind
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing, Survey
-from safepip.reading import partners, record
-from safepip.reading.shares import file_text
-from safepip.reasoning import imports, install_findings, losses, objects, symbols
-from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.finder import Finder
-from safepip.reasoning.losses import Grouped, Loss, Worlds
-from safepip.reasoning.shares import Weight, weigh
-from safepip.reasoning.survey import Surveyor
+from safepip.reading.sites import partners, record
+from safepip.reading.sites.shares import file_text
+from safepip.reasoning.changes.shares import Weight, weigh
+from safepip.reasoning.code import imports
+from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.libraries import losses, objects, symbols
+from safepip.reasoning.libraries.losses import Grouped, Loss, Worlds
+from safepip.reasoning.libraries.survey import Surveyor
+from safepip.reasoning.verdict import install_findings
+from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import World
 
 Claims = Mapping[tuple[TargetPath, TargetPath], Claim]

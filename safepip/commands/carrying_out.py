@@ -14,9 +14,9 @@ from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Kept
 from safepip.model.report import Decision, Summary, Verdict
-from safepip.reading import interpreter
-from safepip.reasoning import remedy
-from safepip.reasoning.judge import judge
+from safepip.reading.pythons import interpreter
+from safepip.reasoning.verdict import remedy
+from safepip.reasoning.verdict.judge import judge
 
 BROKE = 13
 

@@ -9,8 +9,8 @@ from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
 from safepip.model.imports import Source, Weighed
 from safepip.model.paths import TargetPath
-from safepip.reasoning import shares
-from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.changes import shares
+from safepip.reasoning.verdict.evidence import Evidence
 
 
 def look(evidence: Evidence, scene: Scene) -> Evidence:
@@ -37,14 +37,15 @@ def look(evidence: Evidence, scene: Scene) -> Evidence:
 def _own(scene: Scene) -> tuple[Distribution, ...]:
     if not scene.code:
         return ()
-    from safepip.reading.own_code import projects
+    from safepip.reading.sources.own_code import projects
 
     return projects(scene.code)
 
 
 def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Weighed:
-    from safepip.reading.modules import pth_folders
-    from safepip.reasoning import grading, imports, own_code
+    from safepip.reading.sources.modules import pth_folders
+    from safepip.reasoning.code import imports, own_code
+    from safepip.reasoning.verdict import grading
 
     modules = scene.modules
     found = imports.examine(
@@ -78,7 +79,7 @@ def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:
 
 def _imports(name: str, path: TargetPath, dist: Distribution, scene: Scene) -> bool:
     """Whether the source at `path` does import `name`; that it holds the word is not enough."""
-    from safepip.reasoning.imports import module_of
+    from safepip.reasoning.code.imports import module_of
 
     module, is_package = module_of(path, scene.inventory)
     source = scene.modules.read(dist, path, module, is_package=is_package, whole=True)

@@ -16,14 +16,14 @@ from safepip.model.elf import Elf
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, Policy
 from safepip.model.request import Safe
-from safepip.reading import receipts
-from safepip.reading.homes import homes_of
-from safepip.reasoning import audit as auditing
-from safepip.reasoning import diagnosis, holdings, repair
-from safepip.reasoning import objects as elf_objects
-from safepip.reasoning.judge import judge
-from safepip.reasoning.restored import Restored
-from safepip.reasoning.survey import Surveyor
+from safepip.reading.sites import receipts
+from safepip.reading.sites.homes import homes_of
+from safepip.reasoning.changes.restored import Restored
+from safepip.reasoning.health import audit as auditing
+from safepip.reasoning.health import diagnosis, holdings, repair
+from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.libraries.survey import Surveyor
+from safepip.reasoning.verdict.judge import judge
 from safepip.world import Kind
 
 Found = Iterator[Ailment]

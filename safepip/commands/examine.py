@@ -11,11 +11,13 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Objects, Survey
-from safepip.reading import shares
 from safepip.reading.disk import Disk
-from safepip.reasoning import objects, removal, requirements
-from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.losses import Grouped
+from safepip.reading.sites import shares
+from safepip.reasoning import requirements
+from safepip.reasoning.changes import removal
+from safepip.reasoning.libraries import objects
+from safepip.reasoning.libraries.losses import Grouped
+from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import Changed
 
 

@@ -15,7 +15,7 @@ TYPE_CHECKING = False  # known to type checkers; `typing` itself costs more than
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from safepip.reasoning.shell_lines import Removal
+    from safepip.reasoning.shell.shell_lines import Removal
 
 BLOCK, LET_THROUGH = 2, 0
 
@@ -80,8 +80,8 @@ def _is_plainly_harmless(data: bytes) -> bool:
 def _judge_call(data: bytes, environ: Mapping[str, str]) -> None:
     if _is_plainly_harmless(data):
         return
-    from safepip.reasoning import shell_lines
-    from safepip.reasoning.shell_words import UnclearError
+    from safepip.reasoning.shell import shell_lines
+    from safepip.reasoning.shell.shell_words import UnclearError
 
     line, folder = _line(data)
     try:
@@ -127,13 +127,13 @@ def _judge(found: Sequence[Removal], folder: str, environ: Mapping[str, str]) ->
 
 def _asked(removal: Removal) -> list[str] | None:
     """The interpreter named ("" for none) and what is to go; None where pip is asked for something else."""
-    from safepip import grammar, uv_grammar
     from safepip.errors import UsageError
+    from safepip.grammar import pip_grammar, uv_grammar
     from safepip.model.request import Uninstall
 
     try:
         is_uv = removal.tool == "uv"
-        request = uv_grammar.parse(["pip", *removal.words]) if is_uv else grammar.parse(removal.words)
+        request = uv_grammar.parse(["pip", *removal.words]) if is_uv else pip_grammar.parse(removal.words)
     except UsageError as error:
         raise _Blocked(f"{error.message}\n{_HOW_ELSE}") from error
     if not isinstance(request, Uninstall):
@@ -145,7 +145,7 @@ def _asked(removal: Removal) -> list[str] | None:
 def _where(removal: Removal, python: str, folder: str, environ: Mapping[str, str]) -> tuple[str, ...]:
     """The folder to judge in, and the variables by which safepip finds the environment that is meant."""
     from safepip.model import variables
-    from safepip.reading import uv_environment
+    from safepip.reading.pythons import uv_environment
 
     base = os.path.abspath(folder or ".")
     cwd = os.path.join(base, os.path.expanduser(removal.folder))

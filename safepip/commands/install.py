@@ -14,11 +14,12 @@ from safepip.model.arrival import Announced, Content, Turn, Wheel
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Finding, FindingKind, Policy, Severity, Verdict
-from safepip.reading import pip_report, wheel
-from safepip.reasoning import arrivals, install_findings
-from safepip.reasoning.finding import finding
-from safepip.reasoning.judge import weigh
-from safepip.reasoning.objects import is_object_name
+from safepip.reading.sites import pip_report, wheel
+from safepip.reasoning.changes import arrivals
+from safepip.reasoning.libraries.objects import is_object_name
+from safepip.reasoning.verdict import install_findings
+from safepip.reasoning.verdict.finding import finding
+from safepip.reasoning.verdict.judge import weigh
 from safepip.world import Arrived, Changed
 
 

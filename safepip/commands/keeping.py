@@ -12,8 +12,8 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Kept, Receipt
-from safepip.reading import receipts, standing
-from safepip.reading.homes import homes_of
+from safepip.reading.sites import receipts, standing
+from safepip.reading.sites.homes import homes_of
 
 Act = Callable[[Sequence[int]], int]
 """Does the change; is given the descriptors that must outlive safepip, and gives an exit code."""

@@ -12,10 +12,11 @@ from safepip.model.environment import Distribution, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Hint, Mention, Objects, Standing, Survey
 from safepip.reading import search
-from safepip.reasoning import families, hints, losses, objects, symbols
-from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.losses import Grouped, Loss, Worlds
-from safepip.reasoning.survey import Surveyor
+from safepip.reasoning.libraries import families, losses, objects, symbols
+from safepip.reasoning.libraries.losses import Grouped, Loss, Worlds
+from safepip.reasoning.libraries.survey import Surveyor
+from safepip.reasoning.verdict import hints
+from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import World
 
 NOTHING = Survey({}, {})

@@ -10,9 +10,9 @@ import os
 import sys
 
 from safepip.acting import mark
+from safepip.grammar.options import FLAGS, VALUES
 from safepip.model import variables
-from safepip.options import FLAGS, VALUES
-from safepip.reading import calling
+from safepip.reading.pythons import calling
 
 TYPE_CHECKING = False  # known to type checkers; `typing` itself would cost more than this module
 if TYPE_CHECKING:

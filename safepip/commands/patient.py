@@ -16,14 +16,17 @@ from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
-from safepip.reading import altered, shares, stashes
-from safepip.reasoning import diagnosis, holdings, imports, removal, symbols
-from safepip.reasoning import objects as elf_objects
-from safepip.reasoning.finder import Finder
+from safepip.reading.sites import altered, shares, stashes
+from safepip.reasoning.changes import removal
+from safepip.reasoning.changes.restored import Restored
+from safepip.reasoning.code import imports
+from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.code.surface import top_modules
+from safepip.reasoning.health import diagnosis, holdings
+from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.libraries import symbols
+from safepip.reasoning.libraries.survey import Surveyor
 from safepip.reasoning.requirements import requirement_key
-from safepip.reasoning.restored import Restored
-from safepip.reasoning.surface import top_modules
-from safepip.reasoning.survey import Surveyor
 from safepip.world import Changed
 
 NOTHING = Survey({}, {})

@@ -17,10 +17,11 @@ from safepip.model.paths import TargetPath
 from safepip.model.sparing import Restored
 from safepip.model.survey import Objects
 from safepip.reading.disk import Disk
-from safepip.reasoning import imports, objects
-from safepip.reasoning.finder import Finder
-from safepip.reasoning.losses import Grouped, Loss, Worlds, relative
-from safepip.reasoning.survey import Surveyor
+from safepip.reasoning.code import imports
+from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.libraries import objects
+from safepip.reasoning.libraries.losses import Grouped, Loss, Worlds, relative
+from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Arrived, World
 
 

@@ -22,8 +22,8 @@ from safepip.model.receipt import Action, Entry, Kept
 from safepip.model.request import Safe
 from safepip.model.sparing import Sparing
 from safepip.model.survey import SharedFile
-from safepip.reading import receipts, record, shares
-from safepip.reasoning import removal, safe
+from safepip.reading.sites import receipts, record, shares
+from safepip.reasoning.changes import removal, safe
 
 Staged = Mapping[TargetPath, str]
 """For each path that is to get other bytes, where they lie meanwhile."""

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 from safepip.model.environment import Inventory, Target
 from safepip.model.paths import TargetPath
-from safepip.reading import site
 from safepip.reading.disk import Disk
-from safepip.reading.modules import Modules
-from safepip.reasoning import objects
+from safepip.reading.sites import site
+from safepip.reading.sources.modules import Modules
+from safepip.reasoning.libraries import objects
 from safepip.world import World
 
 if TYPE_CHECKING:  # what only some removals ask for is loaded when they do
     from safepip.model.elf import LoaderConfig
     from safepip.model.known_loads import KnownLoad
     from safepip.model.survey import Objects
-    from safepip.reading.mentions import Mentions
-    from safepip.reasoning.survey import Surveyor
+    from safepip.reading.sources.mentions import Mentions
+    from safepip.reasoning.libraries.survey import Surveyor
 
 
 class Scene:
@@ -43,7 +43,7 @@ class Scene:
     @cached_property
     def loader(self) -> LoaderConfig | None:
         """None where the interpreter is no readable ELF program: its libraries are unjudged."""
-        from safepip.reading import ldconfig
+        from safepip.reading.elf_files import ldconfig
 
         return ldconfig.load(self.target, self.environ)
 
@@ -52,7 +52,7 @@ class Scene:
         """Answers of the world as it is."""
         if self.loader is None:
             return None
-        from safepip.reasoning.survey import Surveyor
+        from safepip.reasoning.libraries.survey import Surveyor
 
         return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.known_loads)
 
@@ -64,13 +64,13 @@ class Scene:
     @cached_property
     def mentions(self) -> Mentions:
         """Which libraries are named to be opened, and what earlier runs have found of that."""
-        from safepip.reading.mentions import Mentions
+        from safepip.reading.sources.mentions import Mentions
 
         return Mentions(self.target, self.environ, self.modules)
 
     @cached_property
     def known_loads(self) -> tuple[KnownLoad, ...]:
-        from safepip.reading import known_loads
+        from safepip.reading.elf_files import known_loads
 
         return known_loads.read()
 

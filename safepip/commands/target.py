@@ -9,8 +9,9 @@ from dataclasses import dataclass
 from safepip.model.environment import Target
 from safepip.model.report import Policy
 from safepip.model.request import PipSettings
-from safepip.reading import calling, configuration, pip_settings, targets
-from safepip.reading.homes import homes_of
+from safepip.reading.pythons import calling, targets
+from safepip.reading.settings import configuration, pip_settings
+from safepip.reading.sites.homes import homes_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from safepip.errors import SafepipError
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, ItemKind, Ledger, Receipt, Undone
-from safepip.reading import receipts, site, standing
-from safepip.reading.homes import homes_of
-from safepip.reading.metadata import canonical
+from safepip.reading.sites import receipts, site, standing
+from safepip.reading.sites.homes import homes_of
+from safepip.reading.sites.metadata import canonical
 
 REFUSED, BROKE = 10, 13
 

@@ -16,10 +16,10 @@ from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
 from safepip.reading import processes
-from safepip.reading.requested import requested
-from safepip.reasoning import admission
-from safepip.reasoning.judge import judge
-from safepip.reasoning.objects import is_object_name
+from safepip.reading.sites.requested import requested
+from safepip.reasoning.changes import admission
+from safepip.reasoning.libraries.objects import is_object_name
+from safepip.reasoning.verdict.judge import judge
 
 if TYPE_CHECKING:
     from safepip.model.sparing import Sparing
@@ -72,7 +72,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         sparing = safely.spare(wanted.keys, scene, request.safe)
     planned = sparing.removal if sparing else None
     if request.of_uv:
-        from safepip.reasoning import uv_removal
+        from safepip.reasoning.changes import uv_removal
 
         planned = uv_removal.plan(wanted.keys, scene.inventory, scene.disk)
     bare = case = _with_processes(examine(wanted.keys, scene, planned))

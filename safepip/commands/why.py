@@ -14,18 +14,18 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Source
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
-from safepip.reading import metadata, receipts, shares
-from safepip.reading.homes import homes_of
-from safepip.reading.modules import Modules
-from safepip.reasoning import objects as elf_objects
-from safepip.reasoning import questions
-from safepip.reasoning import shares as co_owned
-from safepip.reasoning.finder import Finder
-from safepip.reasoning.imports import module_of
-from safepip.reasoning.losses import relative
-from safepip.reasoning.questions import Sought
+from safepip.reading.sites import metadata, receipts, shares
+from safepip.reading.sites.homes import homes_of
+from safepip.reading.sources.modules import Modules
+from safepip.reasoning.changes import shares as co_owned
+from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.code.imports import module_of
+from safepip.reasoning.code.surface import top_modules
+from safepip.reasoning.health import questions
+from safepip.reasoning.health.questions import Sought
+from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import requirement_key
-from safepip.reasoning.surface import top_modules
 
 MOST_READ = 12  # sources of one distribution that are read to see whether they import a module
 

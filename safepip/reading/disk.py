@@ -72,14 +72,14 @@ class Disk:
         if isinstance(place, Place):  # one file is read once, by whatever way a search came to it
             path = place.real
         if path not in self._elves:
-            from safepip.reading import elf
+            from safepip.reading.elf_files import elf
 
             self._elves[path] = elf.read(path)
         return self._elves[path]
 
     def symbols(self, path: TargetPath) -> Symbols | Flaw:
         if path not in self._symbols:
-            from safepip.reading import elf
+            from safepip.reading.elf_files import elf
 
             self._symbols[path] = elf.read_symbols(path)
         return self._symbols[path]

@@ -12,7 +12,10 @@ import safepip.acting
 from safepip.acting import files
 
 MODULES = sorted(Path(safepip.acting.__file__).parent.glob("*.py"))
-IN_THE_TEMPORARY_FOLDER = {"pip.py", "arriving.py"}  # copies of requirement streams; wheels that are looked into
+IN_THE_TEMPORARY_FOLDER = {
+    "pip.py",
+    "arriving.py",
+}  # copies of requirement streams; wheels that are looked into
 CHANGES = {
     "link", "symlink", "rename", "renames", "replace", "unlink", "remove", "removedirs", "mkdir", "makedirs", "rmdir",
     "chmod", "chown", "lchown", "utime", "write", "writev", "pwrite", "truncate", "ftruncate", "fsync", "mkfifo",

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from safepip import grammar
 from safepip.acting.pip import command, spool, uninstall
 from safepip.errors import SafepipError
+from safepip.grammar import pip_grammar
 from safepip.model.environment import PipInUse, Target
 from safepip.model.paths import TargetPath
 from safepip.model.request import Uninstall
-from safepip.reading.targets import read_target
+from safepip.reading.pythons.targets import read_target
 
 TELLS = """
 import os, sys
@@ -38,14 +38,14 @@ import os, sys
 from safepip import grammar
 from safepip.acting import pip
 from safepip.reading.targets import read_target
-sys.exit(pip.uninstall(grammar.parse(sys.argv[2:]), read_target(sys.argv[1], os.environ), os.environ))
+sys.exit(pip.uninstall(pip_grammar.parse(sys.argv[2:]), read_target(sys.argv[1], os.environ), os.environ))
 """
 
 IN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"  # the session's own terminal
 
 
 def parsed(*arguments: str) -> Uninstall:
-    request = grammar.parse(arguments)
+    request = pip_grammar.parse(arguments)
     assert isinstance(request, Uninstall)
     return request
 

@@ -178,7 +178,7 @@ def test_an_escaped_letter_hides_nothing(place: Environment) -> None:
 )
 def test_the_words_found_are_those_that_a_real_shell_hands_to_pip(line: str, tmp_path: Path) -> None:
     """A pip that only writes down what it is given stands first on the PATH."""
-    from safepip.reasoning.shell_lines import removals
+    from safepip.reasoning.shell.shell_lines import removals
 
     if shutil.which("bash") is None:
         pytest.skip("no bash on this machine")

@@ -283,9 +283,11 @@ def test_nothing_of_the_judge_is_loaded_on_the_way(place: Place) -> None:
         "safepip.acting.mark",
         "safepip.commands",
         "safepip.commands.pass_through",
+        "safepip.grammar",
+        "safepip.grammar.options",
         "safepip.model",
         "safepip.model.variables",
-        "safepip.options",
         "safepip.reading",
-        "safepip.reading.calling",
+        "safepip.reading.pythons",
+        "safepip.reading.pythons.calling",
     ]

@@ -175,7 +175,10 @@ def pair(environment: Environment, tmp_path: Path) -> Shop:
     wheels.mkdir()
     for name in ("plain", "gui"):
         built = module(f"lib{name}-1a2b.so", runpath=f"$ORIGIN/../{name}.libs")
-        files: Contents = {f"cv/core.{TAG}.so": built, "cv/__init__.py": f"import cv.core\nBUILD = '{name}'\n"}
+        files: Contents = {
+            f"cv/core.{TAG}.so": built,
+            "cv/__init__.py": f"import cv.core\nBUILD = '{name}'\n",
+        }
         make_wheel(wheels, name, {**files, f"{name}.libs/lib{name}-1a2b.so": library(f"lib{name}-1a2b.so")})
     return Shop(environment, wheels)
 

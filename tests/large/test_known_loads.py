@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from safepip.reading.known_loads import TABLE
+from safepip.reading.elf_files.known_loads import TABLE
 from support.released import fetch, missing_from
 
 ROWS: list[dict[str, Any]] = tomllib.loads(Path(TABLE).read_text(encoding="utf-8"))["load"]

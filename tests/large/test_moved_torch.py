@@ -13,8 +13,8 @@ from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
 from safepip.model.paths import DistKey
 from safepip.model.report import Decision, Policy
-from safepip.reading import targets
-from safepip.reasoning.judge import judge
+from safepip.reading.pythons import targets
+from safepip.reasoning.verdict.judge import judge
 
 WANTED = "torch==2.9.1"  # its CUDA 12 build, as the index has it
 

@@ -17,7 +17,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.request import Safe
-from safepip.reading.homes import homes_of
+from safepip.reading.sites.homes import homes_of
 from support import faults
 from support.faults import PowerCut
 from support.small import Small, copy, small

@@ -19,8 +19,8 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.reading.disk import Disk
-from safepip.reading.site import take_inventory
-from safepip.reasoning.removal import plan
+from safepip.reading.sites.site import take_inventory
+from safepip.reasoning.changes.removal import plan
 from support.targets import target_of
 
 SMALL = (

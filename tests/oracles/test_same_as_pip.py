@@ -14,9 +14,9 @@ import pytest
 from safepip.model.change import Removal
 from safepip.model.paths import TargetPath
 from safepip.reading.disk import Disk
-from safepip.reading.metadata import canonical
-from safepip.reading.site import take_inventory
-from safepip.reasoning.removal import plan
+from safepip.reading.sites.metadata import canonical
+from safepip.reading.sites.site import take_inventory
+from safepip.reasoning.changes.removal import plan
 from support.boxes import Box
 from support.pips import NEWEST, RUNNING, Pip
 from support.removal_cases import CASES, Case

@@ -13,9 +13,10 @@ import pytest
 
 from safepip.model.change import Removal
 from safepip.model.paths import DistKey
-from safepip.reading import site, targets
 from safepip.reading.disk import Disk
-from safepip.reasoning import uv_removal
+from safepip.reading.pythons import targets
+from safepip.reading.sites import site
+from safepip.reasoning.changes import uv_removal
 from support.sandbox import Environment
 from support.uvs import uv
 

@@ -8,7 +8,7 @@ import pytest
 
 from safepip.errors import SafepipError
 from safepip.model.report import FindingKind, Policy, Severity
-from safepip.reading.configuration import load
+from safepip.reading.settings.configuration import load
 
 
 class Files:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from safepip.model.elf import Abi, Elf, Flaw
-from safepip.reading import elf, elf_library
+from safepip.reading.elf_files import elf, elf_library
 from support.elves import write
 from support.fake_world import lib
 

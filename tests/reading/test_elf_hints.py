@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from safepip.reading import elf_hints
+from safepip.reading.elf_files import elf_hints
 from support.elves import compile_lib, write
 from support.fake_world import lib
 

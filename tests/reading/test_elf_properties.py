@@ -14,7 +14,7 @@ from types import FrameType
 import pytest
 
 from safepip.model.elf import Elf, Flaw, Symbols
-from safepip.reading import elf, elf_library
+from safepip.reading.elf_files import elf, elf_library
 from support.elves import write
 from support.fake_world import lib
 

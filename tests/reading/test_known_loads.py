@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from safepip.model.known_loads import KnownLoad, When
-from safepip.reading import known_loads
+from safepip.reading.elf_files import known_loads
 from support.released import fetch, missing_from
 
 ROWS: list[dict[str, Any]] = tomllib.loads(Path(known_loads.TABLE).read_text(encoding="utf-8"))["load"]

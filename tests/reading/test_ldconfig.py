@@ -12,7 +12,7 @@ import pytest
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
-from safepip.reading import ldconfig, loader_cache
+from safepip.reading.elf_files import ldconfig, loader_cache
 from support import elves
 from support.environments import target
 from support.fake_world import X86_64, lib, program

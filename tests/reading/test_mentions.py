@@ -12,8 +12,8 @@ import pytest
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Mention
-from safepip.reading.mentions import Mentions
-from safepip.reading.modules import Modules
+from safepip.reading.sources.mentions import Mentions
+from safepip.reading.sources.modules import Modules
 from support.elves import compile_lib
 from support.environments import dist, target
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from safepip.model.environment import EntryPoint
-from safepip.reading import metadata
+from safepip.reading.sites import metadata
 
 NAMES = st.sampled_from(
     ["Name", "NAME", "Version", "Requires-Dist", "Provides-Extra", "Author", "Metadata-Version", "X Y"]

@@ -10,7 +10,7 @@ import pytest
 from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Import, Source, Unread
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reading.modules import Modules, pth_folders
+from safepip.reading.sources.modules import Modules, pth_folders
 from support.small import Small, small
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from safepip.errors import UsageError
 from safepip.model.request import PipSettings
-from safepip.reading.pip_settings import read
+from safepip.reading.settings.pip_settings import read
 
 ASK = """
 import json, sys

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from safepip.model.environment import Claim
 from safepip.model.paths import TargetPath
-from safepip.reading import record
-from safepip.reading.site import take_inventory
+from safepip.reading.sites import record
+from safepip.reading.sites.site import take_inventory
 from support.environments import target
 from support.wheels import install
 

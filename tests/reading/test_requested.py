@@ -14,7 +14,7 @@ import pytest
 from safepip.errors import SafepipError
 from safepip.model.paths import DistKey
 from safepip.model.request import Refused, Requested
-from safepip.reading.requested import requested
+from safepip.reading.sites.requested import requested
 from support.pips import Pip, runner
 
 OWN = f"{sys.version_info.major}.{sys.version_info.minor}"  # under which every one of these pips starts

@@ -12,8 +12,8 @@ import pytest
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Inventory, PipInUse, Unjudged
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reading.metadata import canonical
-from safepip.reading.site import take_inventory
+from safepip.reading.sites.metadata import canonical
+from safepip.reading.sites.site import take_inventory
 from support.environments import target
 from support.wheels import install, metadata
 

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
-from safepip.reading.source import LIMIT, read_module
+from safepip.reading.sources.source import LIMIT, read_module
 
 SURE, GUARDED, DEFERRED = Condition.UNCONDITIONAL, Condition.GUARDED, Condition.DEFERRED
 

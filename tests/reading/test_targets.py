@@ -16,8 +16,8 @@ import pytest
 from safepip.errors import TargetError
 from safepip.model.environment import Libc, PipInUse, Target
 from safepip.model.paths import TargetPath
-from safepip.reading import interpreter
-from safepip.reading.targets import read_target
+from safepip.reading.pythons import interpreter
+from safepip.reading.pythons.targets import read_target
 from support.pips import interpreter as base_python
 
 ASK = """

@@ -12,7 +12,7 @@ import pytest
 from safepip.errors import TargetError
 from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
-from safepip.reading.targets import choose
+from safepip.reading.pythons.targets import choose
 
 Folder = Callable[[str], Path]
 

@@ -12,9 +12,9 @@ from safepip.model.environment import Unjudged
 from safepip.model.imports import Basis, Grade, ImportLoss, Weighed
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Severity
-from safepip.reading.import_cache import open_cache
-from safepip.reading.own_code import projects
-from safepip.reading.weighed import Answers
+from safepip.reading.sources.import_cache import open_cache
+from safepip.reading.sources.own_code import projects
+from safepip.reading.sources.weighed import Answers
 from support.small import Small, small
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from safepip.model.environment import PipInUse, Target
 from safepip.model.request import PipSettings, Refused, Uninstall
-from safepip.reading.targets import read_target
-from safepip.reasoning.admission import refused
+from safepip.reading.pythons.targets import read_target
+from safepip.reasoning.changes.admission import refused
 from support.environments import target
 
 NOTHING = PipSettings()

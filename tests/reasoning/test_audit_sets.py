@@ -9,7 +9,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
 from safepip.model.report import Finding, FindingKind, Severity, Shared, Verdict
-from safepip.reasoning import audit
+from safepip.reasoning.health import audit
 from support.environments import at, dist, inventory, target
 
 A, B, C, D = dist("a"), dist("b"), dist("c"), dist("d")

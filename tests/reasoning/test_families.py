@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from safepip.model.environment import Distribution
-from safepip.reasoning import families, objects
-from safepip.reasoning.survey import Surveyor
+from safepip.reasoning.libraries import families, objects
+from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
 from support.environments import EXT, at, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib

@@ -9,7 +9,7 @@ import pytest
 from safepip.model.change import Removal
 from safepip.model.imports import Found
 from safepip.model.paths import TargetPath
-from safepip.reasoning.finder import Finder, gone_names
+from safepip.reasoning.code.finder import Finder, gone_names
 from safepip.world import Changed
 from support.environments import EXT, SITE, STDLIB, at, dist, files, target
 from support.fake_world import FakeWorld

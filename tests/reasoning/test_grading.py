@@ -11,8 +11,8 @@ from safepip.model.imports import Basis, Grade
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey
 from safepip.model.report import Severity
-from safepip.reasoning.grading import grade, has_modules
 from safepip.reasoning.requirements import LostRequirement
+from safepip.reasoning.verdict.grading import grade, has_modules
 from support.code import Sources, environment, package
 from support.environments import at, dist
 

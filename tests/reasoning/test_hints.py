@@ -11,9 +11,10 @@ from safepip.model.imports import Basis, Grade
 from safepip.model.known_loads import KnownLoad, When
 from safepip.model.report import Severity
 from safepip.model.survey import Mention, SharedFile
-from safepip.reasoning import hints, library_findings, objects
-from safepip.reasoning.evidence import Evidence
+from safepip.reasoning.libraries import objects
 from safepip.reasoning.requirements import Lost, LostRequirement
+from safepip.reasoning.verdict import hints, library_findings
+from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import Changed
 from support.environments import at, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib

@@ -12,11 +12,11 @@ from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.report import Decision, FindingKind, Policy, Severity, Verdict
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing
-from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.finding import DEFAULT_SEVERITY
-from safepip.reasoning.judge import judge
-from safepip.reasoning.losses import Grouped, Loss
+from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
+from safepip.reasoning.verdict.evidence import Evidence
+from safepip.reasoning.verdict.finding import DEFAULT_SEVERITY
+from safepip.reasoning.verdict.judge import judge
 from support.environments import at, dist, inventory
 from support.fake_world import FakeWorld
 

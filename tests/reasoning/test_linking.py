@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from safepip.model.elf import Binding, Flaw, Loaded, Loading, Rule, Step
 from safepip.model.paths import TargetPath
-from safepip.reasoning import linking, searches
+from safepip.reasoning.libraries import linking, searches
 from safepip.world import Changed
 from support.fake_world import Content, FakeWorld, Link, glibc, lib, program
 

@@ -8,8 +8,8 @@ from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey
 from safepip.model.report import FindingKind
-from safepip.reasoning import losses, objects
-from safepip.reasoning.survey import Surveyor
+from safepip.reasoning.libraries import losses, objects
+from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
 from support.environments import EXT, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib

@@ -7,7 +7,7 @@ from dataclasses import replace
 from safepip.model.change import Edit, Halt, Removal, Skip
 from safepip.model.environment import Distribution, Fault, Install, Inventory, PipInUse
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reasoning.removal import plan
+from safepip.reasoning.changes.removal import plan
 from safepip.world import Changed, Kind
 from support.environments import PREFIX, SITE, at, dist, inventory, target
 from support.fake_world import Content, FakeWorld, Link

@@ -8,7 +8,7 @@ from dataclasses import replace
 from safepip.model.change import Why
 from safepip.model.environment import Distribution, EntryPoint, Install, Inventory, PipInUse
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reasoning.removal import plan
+from safepip.reasoning.changes.removal import plan
 from support.environments import PREFIX, SITE, STDLIB, at, dist, inventory, target
 from support.fake_world import Content, FakeWorld, Link
 

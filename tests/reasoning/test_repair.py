@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
-from safepip.reasoning.repair import Kept, Means, plan
+from safepip.reasoning.health.repair import Kept, Means, plan
 from support.environments import at, dist, inventory
 
 TORCH = dist("torch", version="2.9.1+cu128")

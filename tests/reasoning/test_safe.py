@@ -6,7 +6,7 @@ from safepip.model.change import Reach, Removal, Why
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
-from safepip.reasoning.safe import spare
+from safepip.reasoning.changes.safe import spare
 from support.environments import SITE, at, dist
 from support.fake_world import FakeWorld
 

@@ -7,7 +7,7 @@ import pytest
 from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
-from safepip.reasoning.shares import Weight, bytes_of, only_extends_path, weigh
+from safepip.reasoning.changes.shares import Weight, bytes_of, only_extends_path, weigh
 from safepip.world import Changed
 from support.environments import at, dist, inventory
 from support.fake_world import Content, FakeWorld

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from safepip.reasoning.shell_lines import removals
-from safepip.reasoning.shell_words import UnclearError
+from safepip.reasoning.shell.shell_lines import removals
+from safepip.reasoning.shell.shell_words import UnclearError
 
 FOUND = {
     "pip uninstall -y torch": ["pip pip uninstall -y torch"],

@@ -10,9 +10,10 @@ from safepip.model.environment import Distribution, Inventory
 from safepip.model.known_loads import KnownLoad, When
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing
-from safepip.reasoning import library_findings, losses, objects
-from safepip.reasoning.evidence import Evidence
-from safepip.reasoning.survey import Surveyor
+from safepip.reasoning.libraries import losses, objects
+from safepip.reasoning.libraries.survey import Surveyor
+from safepip.reasoning.verdict import library_findings
+from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import Changed
 from support.environments import EXT, at, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib

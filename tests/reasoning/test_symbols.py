@@ -5,7 +5,7 @@ from __future__ import annotations
 from safepip.model.elf import Symbol, Symbols, VersionNeed
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
-from safepip.reasoning import linking, symbols
+from safepip.reasoning.libraries import linking, symbols
 from support.fake_world import FakeWorld, glibc, lib
 
 X, Z = TargetPath("/e/x.so"), TargetPath("/lib/libz.so.1")

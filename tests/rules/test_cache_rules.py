@@ -17,8 +17,8 @@ from rules.test_loader_rules import really_said, said
 from safepip.model.elf import Abi, cache_key
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
-from safepip.reading import ldconfig, loader_cache
 from safepip.reading.disk import Disk
+from safepip.reading.elf_files import ldconfig, loader_cache
 from support import elves
 from support.environments import target
 from support.fake_world import Content, Link, lib, program

@@ -12,9 +12,9 @@ from rules.cases import CASES, Case
 from safepip.model.elf import Flaw, Loaded, LoaderConfig, Loading
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
-from safepip.reading import ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking
+from safepip.reading.elf_files import ldconfig
+from safepip.reasoning.libraries import linking
 from safepip.world import World
 from support import elves
 from support.environments import target

@@ -12,9 +12,9 @@ import pytest
 from safepip.model.elf import LoaderConfig, Symbol, VersionNeed
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
-from safepip.reading import ldconfig
 from safepip.reading.disk import Disk
-from safepip.reasoning import linking, symbols
+from safepip.reading.elf_files import ldconfig
+from safepip.reasoning.libraries import linking, symbols
 from support import elves
 from support.environments import target
 from support.fake_world import program

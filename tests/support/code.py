@@ -9,8 +9,8 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution, EntryPoint, Inventory
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading.source import read_module
-from safepip.reasoning.imports import Code, Imports, examine
+from safepip.reading.sources.source import read_module
+from safepip.reasoning.code.imports import Code, Imports, examine
 from safepip.world import Changed
 from support.environments import at, dist, files, inventory
 from support.fake_world import Content, FakeWorld

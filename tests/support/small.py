@@ -12,9 +12,9 @@ from typing import NamedTuple
 from safepip.model.change import Removal
 from safepip.model.environment import Inventory, Target
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reading import site
 from safepip.reading.disk import Disk
-from safepip.reasoning import removal
+from safepip.reading.sites import site
+from safepip.reasoning.changes import removal
 from support import environments
 from support.wheels import Contents, install
 

@@ -1,0 +1,1 @@
+"""A command line into a command, and a report onto a stream."""

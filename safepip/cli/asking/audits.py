@@ -1,0 +1,86 @@
+"""`safepip audit`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from safepip.cli.asking.common import Caller, Reporting, Told, progress, reporting
+from safepip.errors import SafepipError
+
+if TYPE_CHECKING:
+    from safepip.model.audit import Audit
+
+
+@click.command()
+@click.argument("packages", nargs=-1, metavar="[--remove PKG…]")
+@click.option("--remove", is_flag=True, help="Judge the removal of these, as one set.")
+@click.option(
+    "--code",
+    multiple=True,
+    type=click.Path(exists=True),
+    help="A folder of your own code: it needs what it imports.",
+)
+@click.option("--html", type=click.Path(dir_okay=False), help="A page to look at, in one file.")
+@reporting
+@click.pass_obj
+def audit(  # noqa: PLR0913  each is an option
+    obj: Caller,
+    /,
+    packages: tuple[str, ...],
+    how: Reporting,
+    *,
+    remove: bool,
+    code: tuple[str, ...],
+    html: str | None,
+) -> int:
+    """What can go: the verdict of each distribution's removal, what nobody needs, and what is mixed.
+
+    With --remove the named ones are judged as one set: which may go, which not, and how. Ends with 10 where
+    the set is refused.
+    """
+    from safepip.commands import audit as command
+    from safepip.render import audit as render
+    from safepip.render import notices
+
+    if bool(packages) != remove:
+        said = "name packages after --remove" if remove else f"what is to happen to {packages[0]}?"
+        raise click.UsageError(said)
+    found, scene = obj.scene()
+    known = how.known(found.policy)
+    style, prefix = obj.style(1), found.target.prefix
+    if remove:
+        set_ = command.together(packages, scene, found.policy)
+        told = Told(
+            lambda: render.report_together(set_),
+            lambda: render.show_together(set_, style),
+            notices.headline(set_.verdict),
+            prefix,
+            [("Safe ways", set_.commands)],
+        )
+        return how.tell(told, tuple(notices.of_verdict(set_.verdict)), known)
+    audited = command.audit(scene, found.policy, code, progress())
+    if html:
+        _write_page(audited, html)
+    told = Told(
+        lambda: render.report(audited),
+        lambda: render.show(audited, style),
+        f"safepip audit of {prefix}",
+        prefix,
+        [(f"{len(item.dists)} {item.title}", [item.command]) for item in audited.unneeded if item.command],
+    )
+    return how.tell(told, tuple(notices.of_audit(audited)), known)
+
+
+def _write_page(audited: Audit, path: str) -> None:
+    from importlib.resources import files
+
+    from safepip.render import page
+
+    text = page.show(audited, (files("safepip.render") / "page.html").read_text("utf-8"))
+    try:
+        with open(path, "w", encoding="utf-8") as stream:
+            stream.write(text)
+    except OSError as error:
+        raise SafepipError("page", f"{path} cannot be written: {error.strerror}") from error

@@ -1,0 +1,105 @@
+"""`safepip doctor`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, reporting, write
+from safepip.errors import UsageError
+from safepip.model.diagnosis import Check
+
+if TYPE_CHECKING:
+    from safepip.model.diagnosis import Cure, Diagnosis
+    from safepip.model.report import Policy
+    from safepip.render.terminal import Style
+
+CHECK_NAMES = tuple(check.value for check in Check)
+BROKE = 13
+
+
+@click.command()
+@click.option("--list", "list_", is_flag=True, help="The checks, each with its meaning.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(CHECK_NAMES),
+    metavar="CHECK",
+    help="These checks and no others.",
+)
+@click.option(
+    "--skip", multiple=True, type=click.Choice(CHECK_NAMES), metavar="CHECK", help="All checks but these."
+)
+@click.option("--fix", is_flag=True, help="Carry out the plan, step by step.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask before --fix.")
+@click.option("-v", "--verbose", is_flag=True, help="Every note.")
+@reporting
+@click.pass_obj
+def doctor(
+    obj: Caller, /, only: tuple[str, ...], skip: tuple[str, ...], how: Reporting, **flags: bool
+) -> int:
+    """What is broken now, by named checks, and the commands that mend it.
+
+    Ends with 10 where something is broken. `safepip explain CHECK` tells what a check means.
+    """
+    from safepip.commands import doctor as command
+    from safepip.render import doctor as render
+    from safepip.render import notices
+
+    style = obj.style(1, verbose=flags["verbose"])
+    if flags["list_"]:
+        write(render.checks(style))
+        return 0
+    wanted = frozenset(only or CHECK_NAMES).difference(skip)
+    found, scene = obj.scene()
+    known = how.known(found.policy)
+    diagnosis = command.diagnose(scene, found.policy, frozenset(c for c in Check if c.value in wanted))
+    cures = [cure for cure in diagnosis.cures if only or not cure.loses_changes]
+    if flags["fix"] and cures:
+        if how.kind == "terminal":
+            write(render.show(diagnosis, style))
+        if not flags["yes"]:
+            _agree()
+        return _fix(diagnosis, cures, found.policy, style, as_json=how.kind == "json")
+    told = Told(
+        lambda: render.report(diagnosis),
+        lambda: render.show(diagnosis, style),
+        f"safepip doctor of {found.target.prefix}",
+        found.target.prefix,
+        [(cure.title, [cure.command]) for cure in diagnosis.cures],
+    )
+    return how.tell(told, tuple(notices.of_diagnosis(diagnosis)), known)
+
+
+def _agree() -> None:
+    if not sys.stdin.isatty():
+        raise UsageError(
+            "not-asked", "nobody is there to be asked; nothing was touched", "Give -y with --fix."
+        )
+    click.confirm("Carry out these steps?", abort=True, err=True)
+
+
+def _fix(diagnosis: Diagnosis, cures: Sequence[Cure], policy: Policy, style: Style, *, as_json: bool) -> int:
+    """Everything said meanwhile goes to standard error: with --json standard output is for the last diagnosis."""
+    from safepip.commands import fixing
+    from safepip.render import doctor as render
+    from safepip.render import document
+
+    fixed = fixing.fix(
+        cures, diagnosis, policy, os.environ, lambda cure: click.echo(f"safepip: {cure.title}", err=True)
+    )
+    if as_json:
+        write(
+            document.dump_document({**render.report(fixed.now), **render.fixed(fixed.done, fixed.failed)})
+            + "\n"
+        )
+    sys.stderr.write(render.show_fixed(fixed.done, fixed.failed, fixed.worse, style))
+    if not as_json:
+        write(render.show(fixed.now, style))
+    if fixed.worse:
+        return BROKE
+    return REFUSED if fixed.now.broken or fixed.failed else 0

@@ -1,0 +1,1 @@
+"""ELF objects, and how the loader that reads them is configured."""

@@ -1,0 +1,1 @@
+"""Which environment is meant, where its interpreter looks, and which pip is its own."""

@@ -1,0 +1,1 @@
+"""What is installed: distributions, their metadata and files, and what safepip keeps beside them."""

@@ -1,0 +1,91 @@
+"""pip's `~name` folders: what it moved aside and neither deleted nor put back.
+
+pip's utils/temp_dir.py, `AdjacentTempDirectory`: the new name is as long as the old one, begins with `~`, and
+keeps the old one's end. What lies in it keeps its place relative to the folder.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+
+from safepip.model.diagnosis import Stash
+from safepip.model.environment import Inventory
+from safepip.model.paths import TargetPath
+from safepip.reading.sites import metadata, record
+
+
+def find(inventory: Inventory, missing: Mapping[TargetPath, Iterable[TargetPath]]) -> tuple[Stash, ...]:
+    """Each `~` folder beside a folder that a RECORD knows. `missing`: by info, rows that are not there."""
+    owner = dict(_rows_of_leftovers(inventory))
+    for dist in inventory.distributions:
+        owner.update(dict.fromkeys(missing.get(dist.info, ()), dist.name))
+    folders: dict[str, set[str]] = {}
+    for path in owner:
+        head, _, name = path.rpartition("/")
+        while head and head != inventory.target.prefix:
+            above, _, name = head.rpartition("/")
+            known = name in folders.setdefault(above, set())
+            folders[above].add(name)
+            if known:
+                break
+            head = above
+    return tuple(
+        stash for above, names in sorted(folders.items()) for stash in _beside(above, names, owner, inventory)
+    )
+
+
+def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]:
+    """The rows of dist-info folders that were moved aside themselves."""
+    for info in inventory.leftovers:
+        site = info.rpartition("/")[0]
+        try:
+            with open(f"{info}/RECORD", "rb") as stream:
+                rows = record.paths(stream.read().decode())
+        except (OSError, ValueError):
+            continue
+        name = _name(info)
+        for row in rows:
+            yield TargetPath(os.path.normpath(os.path.join(site, row))), name
+
+
+def _name(info: str) -> str:
+    try:
+        with open(f"{info}/METADATA", "rb") as stream:
+            found = metadata.head(stream.read().decode(errors="surrogateescape"))
+    except OSError:
+        found = metadata.Head()
+    return found.name or os.path.basename(info).partition("-")[0].lstrip("~")
+
+
+def _beside(
+    above: str, names: set[str], owner: Mapping[TargetPath, str], inventory: Inventory
+) -> Iterator[Stash]:
+    if os.path.realpath(above) != above or not above.startswith(f"{inventory.target.prefix}"):
+        return
+    try:
+        tildes = sorted(name for name in os.listdir(above) if name.startswith("~"))
+    except OSError:
+        return
+    for tilde in tildes:
+        folder = f"{above}/{tilde}"
+        if os.path.islink(folder) or not os.path.isdir(folder):
+            continue
+        inside = [os.path.relpath(path, folder) for path in _files(folder)]
+        for name in sorted(names):
+            whose = [owner[path] for row in inside if (path := TargetPath(f"{above}/{name}/{row}")) in owner]
+            if _was(tilde, name) and whose:
+                taken = all(os.path.lexists(f"{above}/{name}/{row}") for row in inside)
+                original = TargetPath(f"{above}/{name}")
+                yield Stash(TargetPath(folder), original, max(set(whose), key=whose.count), taken)
+                break
+
+
+def _was(tilde: str, name: str) -> bool:
+    """`~umpy` and `~~mpy` were `numpy`."""
+    return len(tilde) == len(name) and any(tilde[start:] == name[start:] for start in range(1, len(name)))
+
+
+def _files(folder: str) -> Iterator[str]:
+    for here, _, names in os.walk(folder):
+        yield from (os.path.join(here, name) for name in names)

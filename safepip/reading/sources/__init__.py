@@ -1,0 +1,1 @@
+"""Python sources: what they import, read without running any of it."""

@@ -1,0 +1,300 @@
+"""One Python file into the imports it makes and how each stands. Nothing is imported or run.
+
+A module's own functions count where its top level calls them: matplotlib checks what it needs that way.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterable, Sequence
+
+from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
+from safepip.reading.sources import outline
+from safepip.reading.sources.calls import calls_in
+from safepip.reading.sources.conditions import (
+    Deciding,
+    catches_import_error,
+    compared_with_none,
+    gives_up,
+    names_type_checking,
+    suppresses,
+)
+from safepip.reading.sources.constants import Constants
+
+LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
+NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
+BY_NAME = frozenset({"__import__", "import_module"})
+CHECKS = frozenset(
+    {"version", "distribution", "require_version", "require_version_core", "get_distribution", "require"}
+)
+OPENS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "find_library"})
+
+
+def read_module(
+    data: bytes, name: str, *, is_package: bool, version: tuple[int, int] = (3, 12), whole: bool = False
+) -> Source | Unread:
+    """What a module called `name` imports when Python `version` imports it; all that it ever imports if `whole`."""
+    if len(data) > LIMIT:
+        return Unread(f"larger than {LIMIT >> 20} MiB")
+    tree = None if whole else _parse(outline.cut(data))
+    if not isinstance(tree, ast.Module):
+        tree = _parse(data)
+    if isinstance(tree, Unread):
+        return tree
+    by_name = any(word in data for word in outline.BY_NAME)
+    reader = _Reader(name if is_package else name.rpartition(".")[0], version, by_name=by_name, whole=whole)
+    try:
+        reader.read(tree)
+        if whole:
+            reader.read_constants(tree)
+    except RecursionError:
+        return Unread("nested too deeply")
+    on_demand = tuple(reader.for_types) if b"__getattr__" in data else ()
+    return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand)
+
+
+def _parse(data: bytes) -> ast.Module | Unread:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(data)
+    except SyntaxError as problem:
+        return Unread(f"line {problem.lineno}: {problem.msg}")
+    except (ValueError, MemoryError, RecursionError, OverflowError) as problem:
+        return Unread(str(problem).splitlines()[0] if str(problem) else type(problem).__name__)
+
+
+class _Reader:
+    """Walks statements in order; what it knows of the module's own names grows on the way."""
+
+    def __init__(self, package: str, version: tuple[int, int], *, by_name: bool, whole: bool) -> None:
+        self.imports: list[Import] = []
+        self.dynamics: list[Dynamic] = []
+        self.for_types: list[Import] = []  # under TYPE_CHECKING: what a lazy package says it would import
+        self._package = package
+        self._whole = whole
+        self._deciding = Deciding(version)
+        self._functions: dict[str, ast.FunctionDef | ast.AsyncFunctionDef] = {}
+        self._constants = Constants()
+        self._calling: list[str] = []
+        self._open_ways: set[Way] = set()  # used with names that stand elsewhere
+        self._instead: tuple[Reference, ...] = ()  # set while a handler is walked
+        self._after: tuple[Reference, ...] = ()  # set while what follows a `try` that worked is walked
+        self._given = ""  # set while what depends on a name of another module is walked
+        self._knows_lazy = version >= (3, 15)
+        self._lazy: frozenset[str] = (
+            frozenset()
+        )  # modules that this one lists in `__lazy_modules__` (PEP 810)
+        self._eager = False  # set inside classes and `try`, where no import is lazy
+        self._taken: dict[str, str] = {}  # names from modules of the same top package
+        self._tree = ast.Module([], [])
+        self._follows = whole or by_name  # whether a call can lead to an import
+
+    def read(self, tree: ast.Module) -> None:
+        self._functions = {
+            node.name: node for node in tree.body if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        }
+        self._follows = self._follows or bool(self._functions)
+        self._tree = tree
+        self._block(tree.body, Condition.UNCONDITIONAL)
+
+    def read_constants(self, tree: ast.Module) -> None:
+        """Where a name is not written at the call, any string of the file may be it."""
+        for node in ast.walk(tree) if self._open_ways else ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and NAME.fullmatch(node.value):
+                self.dynamics += [
+                    Dynamic(way, node.value, node.lineno, Condition.UNCONDITIONAL)
+                    for way in sorted(self._open_ways, key=str)
+                ]
+
+    def _block(self, statements: Iterable[ast.stmt], condition: Condition) -> None:
+        for statement in statements:
+            self._statement(statement, condition)
+
+    def _statement(self, node: ast.stmt, condition: Condition) -> None:
+        match node:
+            case ast.Import():
+                for alias in node.names:
+                    self._add(alias.name, (), node.lineno, condition)
+            case ast.ImportFrom():
+                self._from(node, condition)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                self._calls(node.decorator_list, condition)
+                if self._whole and node.name not in self._calling:
+                    self._block(node.body, Condition.DEFERRED)
+            case ast.ClassDef():
+                self._calls(node.decorator_list, condition)
+                self._at_once(node.body, condition)
+            case ast.If():
+                self._if(node, condition)
+            case ast.Try() | ast.TryStar():
+                self._try(node, condition)
+            case ast.With() | ast.AsyncWith():
+                self._calls([item.context_expr for item in node.items], condition)
+                guarded = any(suppresses(item.context_expr) for item in node.items)
+                self._block(node.body, Condition.GUARDED if guarded else condition)
+            case ast.For() | ast.AsyncFor():
+                self._for(node, condition)
+            case ast.While():
+                self._block([*node.body, *node.orelse], min(condition, Condition.GUARDED))
+            case ast.Match():
+                for case in node.cases:
+                    self._block(case.body, min(condition, Condition.GUARDED))
+            case _:
+                self._remember(node)
+                self._calls([node], condition)
+
+    def _at_once(self, statements: Iterable[ast.stmt], condition: Condition) -> None:
+        outer, self._eager = self._eager, True
+        self._block(statements, condition)
+        self._eager = outer
+
+    def _add(self, module: str, names: tuple[str, ...], line: int, condition: Condition) -> None:
+        if module in self._lazy and not self._eager and "*" not in names:
+            condition = Condition.DEFERRED
+        self.imports.append(
+            Import(module, names, line, condition, (), self._instead, self._after, self._given)
+        )
+
+    def _from(self, node: ast.ImportFrom, condition: Condition) -> None:
+        module = self._absolute("." * node.level + (node.module or ""))
+        if module:
+            self._add(module, tuple(alias.name for alias in node.names), node.lineno, condition)
+            if node.level and condition is Condition.UNCONDITIONAL:
+                self._taken.update((alias.asname or alias.name, module) for alias in node.names)
+
+    def _absolute(self, written: str) -> str:
+        """PEP 328; "" where the dots lead out of the top package."""
+        tail = written.lstrip(".")
+        level = len(written) - len(tail)
+        if not level:
+            return written
+        parts = self._package.split(".") if self._package else []
+        if level > len(parts):
+            return ""
+        return ".".join([*parts[: len(parts) - level + 1], *([tail] if tail else [])])
+
+    def _if(self, node: ast.If, condition: Condition) -> None:
+        self._calls([node.test], condition)
+        given = self._taken.get(compared_with_none(node.test))
+        if given:
+            outer, self._given = self._given, given
+            self._block(node.body, condition)
+            self._given = outer
+            self._block(node.orelse, min(condition, Condition.GUARDED))
+            return
+        if names_type_checking(node.test):
+            start = len(self.imports)
+            self._block(node.body, Condition.DEFERRED)
+            self.for_types += self.imports[start:]
+            del self.imports[start:]
+        decided = self._deciding.decide(node.test)
+        lesser = min(condition, Condition.GUARDED)
+        if decided is not False:
+            self._block(node.body, condition if decided else lesser)
+        if decided is not True:
+            self._block(node.orelse, condition if decided is False else lesser)
+
+    def _try(self, node: ast.Try | ast.TryStar, condition: Condition) -> None:
+        handler = next((item for item in node.handlers if catches_import_error(item)), None)
+        guarded = handler is not None and not gives_up(handler.body) and not self._collects(handler.body)
+        start = len(self.imports)
+        self._at_once(node.body, Condition.GUARDED if guarded else condition)
+        end = len(self.imports)
+        tried = tuple(Reference(item.module, item.names) for item in self.imports[start:end])
+        for item in node.handlers:
+            outer = self._instead
+            self._instead = tried if item is handler and guarded else outer
+            counts = item is handler and guarded and tried
+            self._block(item.body, condition if counts else min(condition, Condition.GUARDED))
+            self._instead = outer
+        if guarded and condition is Condition.UNCONDITIONAL:
+            fallback = tuple(
+                Reference(item.module, item.names)
+                for item in self.imports[end:]
+                if item.instead_of == tried and item.condition is Condition.UNCONDITIONAL
+            )
+            self.imports[start:end] = [item._replace(otherwise=fallback) for item in self.imports[start:end]]
+        outer_after = self._after
+        self._after = (*outer_after, *tried) if guarded else outer_after
+        self._block(node.orelse, condition)
+        self._after = outer_after
+        self._block(node.finalbody, condition)
+
+    def _collects(self, body: Sequence[ast.stmt]) -> bool:
+        """Whether a handler only notes the failure in a list over which the module raises (as pandas does)."""
+        noted = {
+            node.func.value.id
+            for statement in body
+            for node in ast.walk(statement)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in {"append", "add"}
+            and isinstance(node.func.value, ast.Name)
+        }
+        return bool(noted) and any(
+            isinstance(node, ast.If)
+            and isinstance(node.test, ast.Name)
+            and node.test.id in noted
+            and gives_up(node.body)
+            for node in ast.walk(self._tree)
+        )
+
+    def _for(self, node: ast.For | ast.AsyncFor, condition: Condition) -> None:
+        literal = self._constants.loop(node.target, node.iter)
+        self._calls([node.iter], condition)
+        self._block([*node.body, *node.orelse], condition if literal else min(condition, Condition.GUARDED))
+
+    def _remember(self, node: ast.stmt) -> None:
+        """`NAME = ("numpy", "dateutil")`, and names for what the interpreter is."""
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if not isinstance(target, ast.Name) or not isinstance(value, ast.expr):
+            return
+        self._deciding.learn(target.id, value)
+        self._constants.bind(target.id, value)
+        if target.id == "__lazy_modules__" and self._knows_lazy:
+            self._lazy = frozenset(self._constants.strings(value))
+
+    def _calls(self, nodes: Iterable[ast.AST], condition: Condition) -> None:
+        for root in nodes if self._follows else ():
+            for node in calls_in(root):
+                self._call(node, condition)
+
+    def _call(self, node: ast.Call, condition: Condition) -> None:
+        name = str(getattr(node.func, "attr", getattr(node.func, "id", "")))
+        function = self._functions.get(name) if isinstance(node.func, ast.Name) else None
+        if function is not None:
+            if (
+                condition is not Condition.DEFERRED
+                and name not in self._calling
+                and len(self._calling) < outline.STEPS
+            ):
+                self._calling.append(name)
+                self._block(function.body, condition)
+                self._calling.pop()
+            return
+        if not node.args or not (name in BY_NAME or self._whole):
+            return
+        way = _way(name)
+        texts = self._constants.strings(node.args[0]) if way else ()
+        if way and not texts and condition is not Condition.GUARDED:
+            self._open_ways.add(way)
+        for text in texts:
+            module = self._absolute(text) if way is Way.IMPORT else text
+            if way is Way.IMPORT and module and all(map(str.isidentifier, module.split("."))):
+                self._add(module, (), node.lineno, condition)
+            if way and self._whole:
+                self.dynamics.append(Dynamic(way, module, node.lineno, condition))
+
+
+def _way(name: str) -> Way | None:
+    if name in BY_NAME:
+        return Way.IMPORT
+    if name in CHECKS:
+        return Way.VERSION
+    if name in OPENS:
+        return Way.LIBRARY
+    return Way.LAZY if "lazy" in name.lower() else None

@@ -1,0 +1,1 @@
+"""Answers about a whole environment: why, audit, doctor."""

@@ -1,0 +1,187 @@
+"""The doctor's checks: each takes what was looked up and says what ails whom. None decides by itself what breaks.
+
+Needs are the survey's answers, imports are followed by the same closure that guards a removal: what is missing
+is put to it as if it had just been removed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from safepip.model.diagnosis import Ailment, Check, Level
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.imports import ImportLoss
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.survey import Answer, Need, Objects, Standing, Survey
+from safepip.reasoning.libraries.losses import chain_to, relative
+from safepip.reasoning.libraries.objects import module_name
+from safepip.reasoning.requirements import requires_closure
+
+PHANTOM = "#"  # ends the info of a distribution that stands for what is missing
+
+
+def missing_libraries(
+    survey: Survey,
+    objects: Objects,
+    inventory: Inventory,
+    imported: Collection[TargetPath],
+    missing: Mapping[str, Distribution],
+) -> Iterator[Ailment]:
+    """Needs that nothing meets, folded by owner and name. `imported`: broken modules that an import comes to;
+    `missing`: by file name, who lists a file that is not there.
+    """
+    groups: dict[tuple[str, str], list[tuple[Need, Answer]]] = {}
+    for need, answer in survey.answers.items():
+        owner = objects.owner.get(need.root)
+        if answer.standing < Standing.PRELOADED and owner is not None:
+            groups.setdefault((owner.name, need.wants), []).append((need, answer))
+    for (name, wants), found in groups.items():
+        roots = {need.root for need, _ in found}
+        need, answer = min(
+            found,
+            key=lambda row: (
+                row[0].root not in imported,
+                not module_name(row[0].root, inventory.target),
+                row[0].root.count("/"),
+                row[0].root,
+            ),
+        )
+        owner = objects.owner[need.root]
+        bringer = missing.get(wants.rpartition("/")[2])
+        required = bringer is not None and bringer in requires_closure(owner, inventory)
+        broken = bool(roots.intersection(imported)) or required
+        module = module_name(need.root, inventory.target)  # nothing shows that an import comes to it
+        doubtful = Level.WARN if module else Level.NOTE
+        how = "is missing" if answer.standing is Standing.MISSING else "is not found, though it is there"
+        yield Ailment(
+            Check.MISSING_LIBRARY,
+            Level.ERROR if broken else doubtful,
+            name,
+            f"{wants} {how}: {need.consumer.rpartition('/')[2]} of {name} needs it",
+            need.consumer,
+            wants,
+            answer.standing,
+            (*chain_to(survey.loadings[need.root], need.consumer, inventory), wants),
+            tuple(sorted(roots)),
+            (bringer.key,) if bringer else (),
+        )
+
+
+def missing_symbols(
+    lacking: Iterable[tuple[Need, Answer, tuple[str, ...]]], objects: Objects
+) -> Iterator[Ailment]:
+    for need, answer, names in lacking:
+        owner, provider = objects.owner.get(need.consumer), answer.provider
+        if owner is None or provider is None:
+            continue
+        shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        yield Ailment(
+            Check.MISSING_SYMBOL,
+            Level.ERROR,
+            owner.name,
+            f"{need.consumer.rpartition('/')[2]} of {owner.name} binds {need.wants}, which lacks {shown}",
+            need.consumer,
+            need.wants,
+            answer.standing,
+            paths=(provider,),
+        )
+
+
+def missing_modules(losses: Iterable[ImportLoss], inventory: Inventory) -> Iterator[Ailment]:
+    """Imports that fail for want of a module; those that fail in a library are told as missing libraries."""
+    for loss in losses:
+        if loss.lost.info.endswith(f"{PHANTOM}broken"):
+            continue
+        where = f"{relative(loss.importer, inventory)}:{loss.line}"
+        absent = loss.lost.info.endswith(f"{PHANTOM}absent")
+        yield Ailment(
+            Check.MISSING_MODULE,
+            Level.ERROR,
+            loss.survivor.name,
+            f"{loss.chain[0] if loss.chain else loss.survivor.name} fails: {where} imports {loss.module}, which is not there",
+            loss.importer,
+            chain=loss.chain,
+            mended_by=() if absent else (loss.lost.key,),
+            wants=loss.lost.name if absent else "",
+        )
+
+
+def unmet_requirements(
+    inventory: Inventory, hollow: Collection[TargetPath], failing: Collection[tuple[str, DistKey]] = ()
+) -> Iterator[Ailment]:
+    """Requires-Dist lines that count for this interpreter and that nothing installed meets.
+
+    `hollow` (by info) meet nothing. `failing`: whose imports fail for want of which distribution; a declaration
+    by itself breaks nothing.
+    """
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.utils import canonicalize_name
+    from packaging.version import InvalidVersion
+
+    markers = {**inventory.target.markers, "extra": ""}
+    for user in inventory.distributions:
+        for written in user.requires:
+            try:
+                wanted = Requirement(written)
+                if wanted.marker is not None and not wanted.marker.evaluate(markers):
+                    continue
+                found = inventory.find(DistKey(canonicalize_name(wanted.name)))
+                fits = found is not None and (
+                    wanted.url is not None or wanted.specifier.contains(found.version, prereleases=True)
+                )
+            except (InvalidRequirement, InvalidVersion):
+                continue
+            if fits and found is not None and found.info not in hollow:
+                continue
+            if found is None:
+                said = f"{user.name} requires {wanted.name}{wanted.specifier}, which is not installed"
+            elif found.info in hollow:
+                said = f"{user.name} requires {found.name}, of which nothing but the metadata is there"
+            else:
+                said = (
+                    f"{user.name} requires {wanted.name}{wanted.specifier}, and {found.version} is installed"
+                )
+            is_hollow = found is not None and found.info in hollow
+            breaks = is_hollow or (user.name, DistKey(canonicalize_name(wanted.name))) in failing
+            yield Ailment(
+                Check.UNMET_REQUIREMENT,
+                Level.ERROR if breaks else Level.WARN,
+                user.name,
+                said,
+                mended_by=(found.key,) if found is not None and found.info in hollow else (),
+                wants=f"{wanted.name}{_extras(wanted.extras)}{wanted.specifier}",
+            )
+
+
+def env_reliant(now: Survey, bare: Survey, objects: Objects) -> Iterator[Ailment]:
+    """Needs that are met in `now` and not in `bare`, the same without LD_LIBRARY_PATH."""
+    told = set()
+    for need, answer in now.answers.items():
+        there = bare.answers.get(need)
+        owner = objects.owner.get(need.consumer)
+        lost = answer.standing >= Standing.PRELOADED and (
+            there is None or there.standing < Standing.PRELOADED
+        )
+        if lost and owner is not None and (owner.name, need.wants) not in told:
+            told.add((owner.name, need.wants))
+            yield Ailment(
+                Check.ENV_RELIANT,
+                Level.WARN,
+                owner.name,
+                f"{need.consumer.rpartition('/')[2]} of {owner.name} finds {need.wants} through LD_LIBRARY_PATH only",
+                need.consumer,
+                need.wants,
+                answer.standing,
+                paths=(answer.provider,) if answer.provider else (),
+            )
+
+
+def phantom(dist: Distribution, what: str, paths: Iterable[TargetPath]) -> Distribution:
+    """A distribution that stands for what is missing or broken of `dist`, so that it can be put as a removal."""
+    info = TargetPath(f"{dist.info}{PHANTOM}{what}")
+    return replace(dist, info=info, files=tuple(paths), requires=(), entry_points=(), as_written=None)
+
+
+def _extras(extras: Collection[str]) -> str:
+    return f"[{','.join(sorted(extras))}]" if extras else ""

@@ -1,0 +1,193 @@
+"""What distributions hold of their files: gone, overwritten, altered, recorded twice or nowhere, left over by pip."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from safepip.model.change import Reach
+from safepip.model.diagnosis import Ailment, Check, Hollow, Level, Overwritten, Stash
+from safepip.model.environment import Distribution, Install, Inventory
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.survey import SharedFile
+from safepip.reasoning.changes import shares as co_owned
+from safepip.reasoning.changes.shares import Weight
+from safepip.reasoning.libraries.losses import relative
+from safepip.world import World
+
+
+def missing_files(dist: Distribution, world: World) -> tuple[TargetPath, ...]:
+    """Rows of `dist` that are not there; byte code is made again where it is used."""
+    by_folder: dict[str, list[TargetPath]] = {}
+    for path in dist.files or ():
+        if not path.endswith((".pyc", ".pyo")):
+            by_folder.setdefault(path.rpartition("/")[0], []).append(path)
+    gone: list[TargetPath] = []
+    for folder, paths in by_folder.items():
+        names = {entry.name for entry in world.entries(TargetPath(folder or "/"))}
+        absent = [path for path in paths if path.rpartition("/")[2] not in names]
+        gone += [path for path in absent if not names or world.kind(path) is None]
+    return tuple(sorted(gone))
+
+
+def hollows(missing: Mapping[TargetPath, tuple[TargetPath, ...]], inventory: Inventory) -> Iterator[Hollow]:
+    """Who lacks files beside its metadata; `missing` is by info."""
+    for dist in inventory.distributions:
+        own = [
+            path
+            for path in dist.files or ()
+            if not path.startswith(f"{dist.info}/") and not path.endswith((".pyc", ".pyo"))
+        ]
+        gone = tuple(path for path in missing.get(dist.info, ()) if not path.startswith(f"{dist.info}/"))
+        if gone:
+            yield Hollow(dist, gone, len(own))
+
+
+def of_hollows(found: Iterable[Hollow], inventory: Inventory) -> Iterator[Ailment]:
+    for item in found:
+        first = relative(item.missing[0], inventory)
+        more = f" and {len(item.missing) - 1} more" if len(item.missing) > 1 else ""
+        said = (
+            f"{item.dist.name} {item.dist.version} has its metadata and none of its {item.of} files"
+            if item.whole
+            else f"{item.dist.name} lacks {first}{more}, of {item.of} files"
+        )
+        check = Check.HOLLOW if item.whole else Check.MISSING_FILE
+        yield Ailment(
+            check,
+            Level.ERROR,
+            item.dist.name,
+            said,
+            item.missing[0],
+            paths=item.missing,
+            mended_by=(item.dist.key,),
+        )
+
+
+def overwritten(
+    items: Iterable[SharedFile], inventory: Inventory, world: World
+) -> Iterator[tuple[Distribution, Overwritten]]:
+    """Each owner that has lost its own bytes at a co-owned path that matters to it."""
+    for item in items:
+        holder = co_owned.bytes_of(item, ())
+        names = tuple(dist.name for dist in item.owners)
+        for owner in item.owners:
+            own = bool(co_owned.bytes_of(replace(item, owners=(owner,)), ()))
+            weight = co_owned.weigh(item, owner, inventory, world, frozenset())
+            if not own and weight is Weight.MATTERS:
+                yield owner, Overwritten(item.path, names, holder)
+
+
+def of_overwritten(
+    found: Iterable[tuple[Distribution, Overwritten]],
+    inventory: Inventory,
+    using: Mapping[TargetPath, Collection[str]],
+) -> Iterator[Ailment]:
+    """Folded by owner and by whose bytes lie there. `using`: by path, who is bound to it."""
+    groups: dict[tuple[TargetPath, str], list[Overwritten]] = {}
+    owners: dict[TargetPath, Distribution] = {}
+    for owner, item in found:
+        owners[owner.info] = owner
+        groups.setdefault((owner.info, item.bytes_of), []).append(item)
+    for (info, holder), items in groups.items():
+        owner = owners[info]
+        first = relative(items[0].path, inventory)
+        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+        users = sorted({name for item in items for name in using.get(item.path, ())} - {holder, owner.name})
+        bound = f"; {', '.join(users[:3])} uses them" if users else ""
+        yield Ailment(
+            Check.OVERWRITTEN,
+            Level.WARN,
+            owner.name,
+            f"{first}{more} of {owner.name} {owner.version} hold the bytes of {holder or 'nobody'}{bound}",
+            items[0].path,
+            paths=tuple(item.path for item in items),
+            mended_by=(owner.key,),
+        )
+
+
+def altered(found: Mapping[TargetPath, tuple[TargetPath, ...]], inventory: Inventory) -> Iterator[Ailment]:
+    """Files that are not what their only owner recorded; `found` is by info."""
+    for dist in inventory.distributions:
+        paths = found.get(dist.info, ())
+        if paths:
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            yield Ailment(
+                Check.ALTERED_FILE,
+                Level.WARN,
+                dist.name,
+                f"{relative(paths[0], inventory)}{more} is not what {dist.name} {dist.version} recorded",
+                paths[0],
+                paths=paths,
+                mended_by=(dist.key,),
+            )
+
+
+def duplicates(inventory: Inventory) -> Iterator[Ailment]:
+    by_key: dict[tuple[DistKey, TargetPath], list[Distribution]] = {}
+    for dist in inventory.distributions:
+        by_key.setdefault((dist.key, dist.location), []).append(dist)
+    for (key, _), dists in by_key.items():
+        if len(dists) > 1:
+            versions = " and ".join(dist.version for dist in dists)
+            yield Ailment(
+                Check.DUPLICATE_METADATA,
+                Level.WARN,
+                dists[0].name,
+                f"{dists[0].name} has metadata of several versions: {versions}",
+                dists[-1].info,
+                paths=tuple(dist.info for dist in dists),
+                mended_by=(key,),
+            )
+
+
+def without_record(inventory: Inventory) -> Iterator[Ailment]:
+    for dist in inventory.distributions:
+        if dist.files is None and dist.install in {Install.DIST_INFO, Install.EGG_INFO_FILE}:
+            yield Ailment(
+                Check.NO_RECORD,
+                Level.WARN,
+                dist.name,
+                f"{dist.name} {dist.version} has no list of its files: pip can neither remove nor upgrade it",
+                dist.info,
+                mended_by=(dist.key,),
+            )
+
+
+def leftovers(stashes: Sequence[Stash]) -> Iterator[Ailment]:
+    """pip's own wreckage, a distribution at a time: an error where the distribution is there no longer."""
+    by_name: dict[str, list[Stash]] = {}
+    for stash in stashes:
+        by_name.setdefault(stash.distribution, []).append(stash)
+    for name, items in by_name.items():
+        lost = [item for item in items if not item.in_the_way]
+        shown = ", ".join(item.path.rpartition("/")[2] for item in items[:3])
+        said = (
+            f"pip was cut off while it removed {name}: {shown} is what it had moved aside"
+            if lost
+            else f"{shown} is left of a removal of {name} that pip could not end"
+        )
+        yield Ailment(
+            Check.LEFTOVERS,
+            Level.ERROR if lost else Level.WARN,
+            name,
+            said,
+            items[0].path,
+            paths=tuple(item.path for item in items),
+        )
+
+
+def reaching(reaches: Iterable[Reach], inventory: Inventory) -> Iterator[Ailment]:
+    groups: dict[tuple[str, str], list[Reach]] = {}
+    for reach in reaches:
+        groups.setdefault((reach.dist.name, reach.why.value), []).append(reach)
+    for (name, why), items in groups.items():
+        more = f" and {len(items) - 1} more" if len(items) > 1 else ""
+        yield Ailment(
+            Check.REACH_BEYOND,
+            Level.WARN,
+            name,
+            f"removing {name} would delete {relative(items[0].path, inventory)}{more}, which {why}",
+            items[0].path,
+            paths=tuple(item.path for item in items),
+        )

@@ -1,0 +1,193 @@
+"""The library needs of those who stay, answered by one world: searched, preloaded, elsewhere or missing.
+
+One machinery for both worlds, and for uninstall, audit and doctor alike; what is lost is the judge's to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cached_property
+
+from safepip.model.elf import Binding, LoaderConfig, Loading, Rule
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.known_loads import KnownLoad, When
+from safepip.model.paths import TargetPath
+from safepip.model.survey import Answer, Need, Objects, Standing, Survey
+from safepip.reasoning.libraries import known_loads, linking, searches
+from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.requirements import requires_closure
+from safepip.world import World
+
+
+class Surveyor:
+    """Answers of one world, each worked out once. Roots share what they have in common."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  the last two are for `without` alone
+        self,
+        world: World,
+        objects: Objects,
+        inventory: Inventory,
+        config: LoaderConfig,
+        known: tuple[KnownLoad, ...],
+        base: Surveyor | None = None,
+        gone: frozenset[TargetPath] = frozenset(),
+    ) -> None:
+        self._world = world
+        self._objects = objects
+        self._inventory = inventory
+        self._config = config
+        self._known = known
+        self._base = base
+        self._gone = gone
+        self._holders = _holders(objects)
+        self._memo = base.searches_without(gone) if base else searches.Memo()
+        self._answers: dict[TargetPath, dict[Need, Answer]] = {}
+        self._required: dict[TargetPath, frozenset[TargetPath]] = {}
+        self._loadings: dict[TargetPath, Loading] = {}
+        self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
+        self._opening: list[TargetPath] = []  # roots under way: an import cannot preload for itself
+
+    @cached_property
+    def main(self) -> Loading:
+        """The interpreter as it starts."""
+        if self._base is not None and self._base.main.crossed.isdisjoint(self._gone):
+            return self._base.main
+        return linking.main_program(self._world, self._config)
+
+    @cached_property
+    def needing(self) -> Mapping[str, Sequence[TargetPath]]:
+        """For each name, the objects that need it; in a world after a removal, those gone as well."""
+        return self._base.needing if self._base is not None else elf_objects.needing(self._objects)
+
+    def without(self, world: World, gone: frozenset[TargetPath]) -> Surveyor:
+        """The surveyor of `world`, which is this one's without `gone`."""
+        return Surveyor(
+            world, self._objects.without(gone), self._inventory, self._config, self._known, self, gone
+        )
+
+    def searches_without(self, gone: frozenset[TargetPath]) -> searches.Memo:
+        """The searches made so far that end as they did once `gone` has gone."""
+        return self._memo.without(gone)
+
+    def survey(self, roots: Iterable[TargetPath]) -> Survey:
+        """The answers to every need in the load closures of `roots`."""
+        answers: dict[Need, Answer] = {}
+        for root in sorted(roots):
+            if root not in self._answers:
+                self._answers[root] = self._answered(root)
+            answers |= self._answers[root]
+        return Survey(answers, dict(self._loadings))
+
+    def loading(self, root: TargetPath) -> Loading:
+        """What happens when `root` is opened, after the imports that the environment shows to come first."""
+        if root not in self._loadings:
+            self._opening.append(root)
+            self._loadings[root] = self._load(root)
+            self._opening.pop()
+        return self._loadings[root]
+
+    def holds(self, name: str) -> bool:
+        """Whether some object of the environment has this SONAME."""
+        return name in self._holders
+
+    def _answered(self, root: TargetPath) -> dict[Need, Answer]:
+        loading = self.loading(root)
+        real = {item.path: item.real for item in loading.objects}
+        return {
+            Need(root, real.get(binding.consumer, binding.consumer), binding.wants): self._answer(
+                root, binding, real
+            )
+            for binding in loading.bindings
+            if not binding.optional
+        }
+
+    def _load(self, root: TargetPath) -> Loading:
+        if self._base is not None and self._is_untouched(self._base.loading(root)):
+            return self._base.loading(root)
+        alone = self._link(root, {})
+        dist = self._objects.owner.get(root)
+        if alone.loadable or dist is None:
+            return alone
+        before_it = {}
+        for name in {binding.wants for binding in alone.missing}:
+            path = self._known_load(dist, name) or self._preloaded(root, dist, name)
+            if path is not None:
+                before_it[name] = path
+        return self._link(root, before_it) if before_it else alone
+
+    def _link(self, root: TargetPath, fallback: Mapping[str, TargetPath]) -> Loading:
+        return linking.link(
+            root, self._world, self._config, main=self.main, fallback=fallback, memo=self._memo
+        )
+
+    def _is_untouched(self, was: Loading) -> bool:
+        """A removal only takes away: where nothing went that an answer rests on, it stands. An earlier import may."""
+        return (
+            self._base is not None
+            and self.main is self._base.main
+            and was.crossed.isdisjoint(self._gone)
+            and all(binding.how is None or binding.how.rule is not Rule.PRELOADED for binding in was.bindings)
+        )
+
+    def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
+        """The object of that name in the closure of an extension module that is imported earlier."""
+        earlier = self._imported_before(dist)
+        reaching = elf_objects.reaching([name], self._objects, self.needing)
+        for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
+            if module in self._opening or self._objects.owner[module].info not in earlier:
+                continue
+            if not elf_objects.module_name(module, self._inventory.target):
+                continue
+            loading = self.loading(module)
+            found = _loaded_as(name, loading) if loading.loadable else None
+            if found is not None:
+                self._preloader[root, name] = module
+                return found
+        return None
+
+    def _known_load(self, dist: Distribution, name: str) -> TargetPath | None:
+        """What `dist` opens by itself before its own modules need it."""
+        opened = [
+            load for load in known_loads.naming(name, dist.key, self._known) if load.when is When.IMPORT
+        ]
+        for load in opened:
+            for path in self._holders.get(name, ()):
+                if any(
+                    fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
+                ):
+                    return path
+        return None
+
+    def _answer(self, root: TargetPath, binding: Binding, real: Mapping[TargetPath, TargetPath]) -> Answer:
+        if binding.provider is None or binding.how is None:
+            return Answer(Standing.ELSEWHERE if self.holds(binding.wants) else Standing.MISSING, binding)
+        provider = real.get(binding.provider) or self._world.real(binding.provider)
+        if binding.how.rule is Rule.PRELOADED:
+            return Answer(Standing.PRELOADED, binding, provider, self._preloader.get((root, binding.wants)))
+        return Answer(Standing.SEARCHED, binding, provider)
+
+    def _imported_before(self, dist: Distribution) -> frozenset[TargetPath]:
+        """The distributions, by their metadata, whose modules an import of `dist` may have executed."""
+        if dist.info not in self._required:
+            required = requires_closure(dist, self._inventory)
+            self._required[dist.info] = frozenset([dist.info, *(item.info for item in required)])
+        return self._required[dist.info]
+
+
+def _loaded_as(name: str, loading: Loading) -> TargetPath | None:
+    """The object that answers to `name` once `loading` is done: it loaded it, or found it loaded by a known load."""
+    for item in loading.objects:
+        if name in (item.soname, item.path.rpartition("/")[2]):
+            return item.path
+    for binding in loading.bindings:
+        if binding.wants == name and binding.how is not None and binding.how.rule is Rule.PRELOADED:
+            return binding.provider
+    return None
+
+
+def _holders(objects: Objects) -> Mapping[str, list[TargetPath]]:
+    holders: dict[str, list[TargetPath]] = {}
+    for path, elf in objects.elves.items():
+        holders.setdefault(elf.soname or path.rpartition("/")[2], []).append(path)
+    return holders

@@ -1,0 +1,1 @@
+"""Lines of shell, and the removals in them."""

@@ -1,0 +1,65 @@
+"""Imports and requirements that are lost, as findings: both may hold for one pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from safepip.model.imports import Grade, ImportLoss
+from safepip.model.paths import TargetPath
+from safepip.model.report import Consumer, Finding, FindingKind, Provider, Severity
+from safepip.reasoning.libraries.losses import relative
+from safepip.reasoning.requirements import LostRequirement
+from safepip.reasoning.verdict.evidence import Evidence
+from safepip.reasoning.verdict.finding import DEFAULT_SEVERITY, count, finding
+
+
+def of(evidence: Evidence) -> Iterator[Finding]:
+    yield from _imports(evidence)
+    yield from _requirements(evidence)
+
+
+def _imports(evidence: Evidence) -> Iterator[Finding]:
+    by_pair: dict[tuple[TargetPath, TargetPath], list[ImportLoss]] = {}
+    for loss in evidence.imports:
+        by_pair.setdefault((loss.survivor.info, loss.lost.info), []).append(loss)
+    for losses in by_pair.values():
+        first = losses[0]
+        more = f" and {count(len(losses) - 1, 'other import')}" if len(losses) > 1 else ""
+        file = relative(first.importer, evidence.inventory)
+        does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
+        yield finding(
+            FindingKind.IMPORT_LOST,
+            first.survivor.name,
+            f"{first.survivor.name} would fail: {file}:{first.line} {does} {first.module}, of {first.lost.name}{more}",
+            paths=tuple(dict.fromkeys(loss.path for loss in losses)),
+            provider=Provider(first.path, (first.lost.name,), first.lost.name),
+            consumers=tuple(Consumer(loss.importer, loss.survivor.name, loss.chain) for loss in losses),
+            proof=("sed", "-n", f"{first.line}p", first.importer),
+        )
+
+
+def _requirements(evidence: Evidence) -> Iterator[Finding]:
+    for loss in evidence.requirements.requirements:
+        grade = evidence.grades.get((loss.survivor.info, loss.lost.key))
+        if grade is not None and grade.severity is Severity.NOTE:
+            continue
+        kind = FindingKind.EXTRA_LOST if loss.extra else FindingKind.REQUIREMENT_LOST
+        severity = DEFAULT_SEVERITY[kind] if grade is None else grade.severity
+        yield finding(
+            kind,
+            loss.survivor.name,
+            _requirement_message(loss, grade, evidence),
+            severity=Severity.WARN if loss.extra else severity,
+            paths=(loss.lost.info,),
+            proof=("grep", "-i", f"Requires-Dist: {loss.lost.name}", f"{loss.survivor.info}/METADATA"),
+        )
+
+
+def _requirement_message(loss: LostRequirement, grade: Grade | None, evidence: Evidence) -> str:
+    """One line that says which evidence decided."""
+    asks = "has an extra that requires" if loss.extra else "requires"
+    if grade is None:
+        return f"{loss.survivor.name} {asks} {loss.lost.name}"
+    line = f":{grade.line}" if grade.line else ""
+    where = f" ({relative(grade.path, evidence.inventory)}{line})" if grade.path else ""
+    return f"{loss.survivor.name} {asks} {loss.lost.name}, which {grade.basis.value}{where}"

@@ -1,0 +1,171 @@
+"""What an install does to those who stay, as findings: the losses that a removal can bring, and three of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from safepip.model.arrival import Bound, Overwrite, Partner, Turn
+from safepip.model.environment import Distribution
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.report import Finding, FindingKind, Policy, Remedy, Severity, Verdict
+from safepip.reasoning.libraries.losses import relative
+from safepip.reasoning.requirements import Lost, LostRequirement, requirement_key, weigh
+from safepip.reasoning.verdict import code_findings, file_findings, library_findings
+from safepip.reasoning.verdict.evidence import Evidence
+from safepip.reasoning.verdict.finding import count, finding, some
+
+_FLAVOUR = re.compile(r"-cu(\d+)$")
+
+
+def of(
+    evidence: Evidence, turn: Turn, overwrites: Sequence[Overwrite], bound: Sequence[Bound], policy: Policy
+) -> Iterator[Finding]:
+    """Every finding, with its severity by evidence alone."""
+    yield from library_findings.of(evidence)
+    yield from file_findings.of(evidence)
+    yield from code_findings.of(evidence)
+    yield from _overwrites(overwrites, turn)
+    yield from _variants(turn, policy)
+    yield from map(_partner, bound)
+
+
+def lost_requirements(turn: Turn) -> Lost:
+    """Requirements of those who stay that a version which was replaced met, and the new one does not."""
+    new = {dist.key: dist for dist in turn.arriving}
+    replaced = {dist.key: dist for dist in turn.replaced if dist.key in new}
+    losses = []
+    for survivor in turn.now.distributions:
+        if survivor in turn.arriving:
+            continue
+        for written in survivor.requires:
+            old = replaced.get(requirement_key(written) or DistKey(""))
+            was = weigh(survivor, old, written, turn.now.target.markers) if old else None
+            if isinstance(was, LostRequirement) and not isinstance(
+                weigh(survivor, new[was.lost.key], written, turn.now.target.markers), LostRequirement
+            ):
+                losses.append(was)
+    return Lost(tuple(losses), ())
+
+
+def partners_at_stake(
+    turn: Turn, table: Iterable[Partner]
+) -> Iterator[tuple[Partner, Distribution, Distribution]]:
+    """The partners that get another major version: with the one that was and the one that comes."""
+    was = {dist.key: dist for dist in turn.replaced}
+    for partner in table:
+        for dist in turn.arriving:
+            old = was.get(dist.key)
+            if dist.key == partner.distribution and old and _major(old.version) != _major(dist.version):
+                yield partner, old, dist
+
+
+def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy, ...]:
+    """What to do instead of an install that breaks something."""
+    if not any(item.severity is Severity.REFUSE for item in verdict.findings):
+        return ()
+    safepip = ("safepip", "--python", verdict.target.executable)
+    pinned = tuple(f"{dist.key}=={dist.version}" for dist in turn.arriving)
+    kinds = {item.kind for item in verdict.findings if item.severity is Severity.REFUSE}
+    found = []
+    if FindingKind.FILE_LOST in kinds and turn.replaced:
+        found.append(
+            Remedy(
+                "Install it, and lay down once more what loses files",
+                (
+                    (*safepip, *words),
+                    (*safepip, "install", "--no-deps", "--force-reinstall", *_losers(verdict, turn, pinned)),
+                ),
+            )
+        )
+    elif kinds & {FindingKind.SYMBOL_LOST, FindingKind.LIBRARY_LOST, FindingKind.REQUIREMENT_LOST}:
+        losers = sorted({item.distribution for item in verdict.findings if item.severity is Severity.REFUSE})
+        found.append(
+            Remedy(
+                f"Renew {some(losers)} in the same step, so that they fit one another",
+                ((*safepip, "install", "--upgrade", *pinned, *losers),),
+            )
+        )
+    return (*found, Remedy(f"Do not install {some(dist.name for dist in turn.arriving)}"))
+
+
+def _losers(verdict: Verdict, turn: Turn, pinned: Sequence[str]) -> tuple[str, ...]:
+    hurt = {item.distribution for item in verdict.findings if item.kind is FindingKind.FILE_LOST}
+    return tuple(
+        f"{dist.key}=={dist.version}" for dist in turn.now.distributions if dist.name in hurt
+    ) or tuple(pinned)
+
+
+def _overwrites(overwrites: Sequence[Overwrite], turn: Turn) -> Iterator[Finding]:
+    pairs: dict[tuple[TargetPath, TargetPath], list[Overwrite]] = {}
+    for item in overwrites:
+        pairs.setdefault((item.owner.info, item.by.info), []).append(item)
+    for items in pairs.values():
+        first = min(items, key=lambda item: (".so" not in item.path, item.path.count("/"), item.path))
+        more = f" and {count(len(items) - 1, 'other file')}" if len(items) > 1 else ""
+        yield finding(
+            FindingKind.OVERWRITES,
+            first.owner.name,
+            f"{first.by.name} {first.by.version} overwrites {relative(first.path, turn.now)}{more} of "
+            f"{first.owner.name} {first.owner.version}",
+            paths=tuple(item.path for item in items),
+            proof=("grep", "-l", relative(first.path, turn.now), f"{first.owner.info}/RECORD"),
+        )
+
+
+def _variants(turn: Turn, policy: Policy) -> Iterator[Finding]:
+    """Another build of something that nobody asked for."""
+    was = {dist.key: dist for dist in turn.replaced}
+    for dist in turn.arriving:
+        old = was.get(dist.key)
+        if old is None or dist.key in turn.requested:
+            continue
+        build, flavour = _local(old.version) != _local(dist.version), _flavours(old) != _flavours(dist)
+        if build or (flavour and _flavours(old) and _flavours(dist)):
+            yield finding(
+                FindingKind.VARIANT_CHANGED,
+                dist.name,
+                f"{dist.name} {_variant(old)} becomes {_variant(dist)}, another build, which nobody named",
+                severity=Severity.REFUSE if dist.key in policy.protected else Severity.WARN,
+                paths=(old.info,),
+            )
+
+
+def _partner(item: Bound) -> Finding:
+    return finding(
+        FindingKind.ABI_PARTNER,
+        item.survivor.name,
+        f"{item.survivor.name} {item.survivor.version} has {count(len(item.paths), 'module') if item.paths else 'modules'} "
+        f"built for {item.partner.name} {_major(item.was)}, and {item.partner.version} comes: {item.why}",
+        paths=item.paths,
+    )
+
+
+def _variant(dist: Distribution) -> str:
+    flavours = sorted(_flavours(dist))
+    return dist.version + (f" (CUDA {', '.join(flavours)})" if flavours else "")
+
+
+def _flavours(dist: Distribution) -> frozenset[str]:
+    """The CUDA releases that what it requires is named after."""
+    keys = (requirement_key(written) for written in dist.requires)
+    return frozenset(match[1] for key in keys if key and (match := _FLAVOUR.search(key)))
+
+
+def _local(version: str) -> str:
+    return version.partition("+")[2]
+
+
+def _major(version: str) -> str:
+    return version.partition(".")[0]
+
+
+def owners_overwritten(
+    altered: Iterable[TargetPath], turn: Turn, owners: Mapping[TargetPath, Sequence[Distribution]]
+) -> Iterator[Overwrite]:
+    """Altered files that somebody lists who stays, with the one of those who came that lists it too."""
+    coming = {path: dist for dist in turn.arriving for path in dist.files or ()}
+    for path in sorted(altered):
+        for owner in owners.get(path, ()):
+            if path in coming and owner not in turn.arriving and owner.key != coming[path].key:
+                yield Overwrite(path, owner, coming[path])
