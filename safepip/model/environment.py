@@ -58,6 +58,7 @@ class Target:
     user_site: TargetPath | None = None  # None: not on sys.path
     user_scripts: TargetPath | None = None
     externally_managed: bool = False  # pip changes nothing here unless it is told to
+    real_sites: tuple[TargetPath, ...] = ()  # where those of `sites` lie that are reached through a link
 
     @property
     def python(self) -> tuple[int, int]:
@@ -67,6 +68,18 @@ class Target:
     @property
     def is_venv(self) -> bool:
         return self.prefix != self.base_prefix
+
+    @property
+    def site_folders(self) -> tuple[TargetPath, ...]:
+        """Every name of a site folder below which a path may be written."""
+        return (*self.sites, *self.real_sites)
+
+    def below(self, path: TargetPath) -> str:
+        """`path` as an import sees it, from a site folder on: `torch/_C.so`; "" where no import leads there."""
+        for site in self.site_folders:
+            if path.startswith(f"{site}/"):
+                return path[len(site) + 1 :]
+        return ""
 
 
 class Install(Enum):

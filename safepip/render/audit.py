@@ -109,7 +109,7 @@ def _title(text: str, style: Style) -> str:
 
 
 def _mixed_lines(item: Mixed, target: Target, style: Style) -> list[str]:
-    folders = (*target.sites, target.prefix)
+    folders = (*target.site_folders, target.prefix)
     lines = tables.paragraph(f"{item.family}: {item.message}", style, 2)
     rows = []
     for build in item.builds:

@@ -251,7 +251,7 @@ def _chain(consumer: Consumer) -> str:
 
 
 def _short(path: str, verdict: Verdict) -> str:
-    for folder in (*verdict.target.sites, verdict.target.prefix):
+    for folder in (*verdict.target.site_folders, verdict.target.prefix):
         if path.startswith(f"{folder}/"):
             return path.removeprefix(f"{folder}/")
     return path

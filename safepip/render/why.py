@@ -178,7 +178,7 @@ def _searched(answer: Answered) -> tuple[Any, ...]:
 
 
 def _short(path: str, answer: Answered) -> str:
-    return tables.short(path, (*answer.target.sites, answer.target.prefix))
+    return tables.short(path, (*answer.target.site_folders, answer.target.prefix))
 
 
 def _more(there: int, most: int | None) -> list[str]:

@@ -131,17 +131,20 @@ class Tried(NamedTuple):
     said: str
 
 
-def tried(build: Callable[[Environment], None], tmp_path: Path) -> Tried:
-    """Plan, then let uv do it."""
+def tried(build: Callable[[Environment], None], tmp_path: Path, called: str = "env") -> Tried:
+    """Plan, then let uv do it, both calling the environment by the same name."""
     environ = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path), "UV_NO_CACHE": "1"}
     made = Environment(tmp_path / "box" / "env")
     program = uv()
     venv.create(made.prefix, symlinks=True)
     build(made)
+    if called != "env":
+        (tmp_path / "box" / called).symlink_to("env")
+    python = str(tmp_path / "box" / called / "bin/python")
     before = paths(tmp_path / "box")
-    target = targets.read_target(str(made.python), environ)
+    target = targets.read_target(python, environ)
     planned = uv_removal.plan([DistKey("pkg")], site.take_inventory(target), Disk())
-    command = [str(program), "pip", "uninstall", "--python", str(made.python), "pkg"]
+    command = [str(program), "pip", "uninstall", "--python", python, "pkg"]
     done = subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
     expected = {*planned.files, *_inside(planned.folders, before)}
     return Tried(planned, expected, before - paths(tmp_path / "box"), done.returncode, done.stderr)
@@ -156,6 +159,12 @@ def _inside(folders: tuple[str, ...], before: set[str]) -> set[str]:
 def test_the_plan_is_what_uv_then_deletes(build: Callable[[Environment], None], tmp_path: Path) -> None:
     trial = tried(build, tmp_path)
     assert (trial.code, trial.vanished) == (0, trial.expected), trial.said
+
+
+def test_an_environment_that_is_called_by_a_links_name_has_the_same_plan(tmp_path: Path) -> None:
+    trial = tried(package, tmp_path, called="link")
+    assert (trial.code, trial.vanished) == (0, trial.expected), trial.said
+    assert str(tmp_path / "box/env/lib") in {path.partition("/python")[0] for path in trial.vanished}
 
 
 def test_an_absolute_row_is_planned_and_uv_leaves_it(tmp_path: Path) -> None:

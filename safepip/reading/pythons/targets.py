@@ -143,6 +143,7 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
         user_site=TargetPath(path.user_site) if path.user_site else None,
         user_scripts=TargetPath(f"{path.user_base}/bin") if path.user_site else None,
         externally_managed=venv is None and os.path.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
+        real_sites=tuple(real for site in sites if (real := TargetPath(os.path.realpath(site))) not in sites),
     )
 
 

@@ -108,11 +108,8 @@ def _is_side_file(path: TargetPath, inventory: Inventory, imported: frozenset[st
 
 
 def _top_level(path: TargetPath, inventory: Inventory) -> str:
-    for site in inventory.target.sites:
-        if path.startswith(f"{site}/"):
-            top, slash, _ = path.removeprefix(f"{site}/").partition("/")
-            return top if slash else ""
-    return ""
+    top, slash, _ = inventory.target.below(path).partition("/")
+    return top if slash else ""
 
 
 def _is_namespace_stub(shared: SharedFile, survivor: Distribution) -> bool:

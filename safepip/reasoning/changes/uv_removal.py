@@ -89,7 +89,11 @@ def _taken(dist: Distribution, target: Target, disk: _Disk) -> Taken:
     before, gone_folders = set(disk.files), set(disk.folders)
     visited: set[TargetPath] = set()
     declined: set[TargetPath] = set()
-    scheme = tuple(f"{folder}/" for folder in (target.prefix, target.scripts, *target.sites))
+    scheme = tuple(
+        f"{name}/"
+        for folder in (target.prefix, target.scripts, *target.sites)
+        for name in {folder, disk.world.real(folder)}
+    )
     for row in dist.as_written or dist.files or ():
         if not row.startswith(scheme):
             declined.add(row)

@@ -13,7 +13,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Target
 from safepip.model.imports import Found, Gone
 from safepip.model.paths import TargetPath
-from safepip.world import World
+from safepip.world import Kind, World
 
 # In every CPython; what some builds link in besides lies in lib-dynload elsewhere.
 BUILT_IN = frozenset(
@@ -93,14 +93,15 @@ MOST_EMPTY_LEVELS = 8
 
 
 class Finder:
-    """Each folder is listed once, each name looked up once."""
+    """Each folder is listed once, each name looked up once. Links to folders are resolved, as in what owners list."""
 
     def __init__(self, world: World, target: Target, path: Sequence[TargetPath] | None = None) -> None:
         self._world = world
         self._target = target
-        self.path = tuple(target.path if path is None else path)
+        self.path = tuple(map(world.real, target.path if path is None else path))
         self._found: dict[str, Found | None] = {}
         self._names: dict[TargetPath, dict[str, bool]] = {}
+        self._links: set[TargetPath] = set()
         extensions = (f".{target.soabi}.so", ".abi3.so", ".so") if target.soabi else (".abi3.so", ".so")
         self._suffixes = (*extensions, ".py", ".pyc")
 
@@ -113,7 +114,10 @@ class Finder:
     def names(self, folder: TargetPath) -> Mapping[str, bool]:
         """What lies in `folder`, each with whether it is a folder."""
         if folder not in self._names:
-            self._names[folder] = {entry.name: entry.folder for entry in self._world.entries(folder)}
+            entries = self._world.entries(folder)
+            self._names[folder] = {entry.name: entry.folder for entry in entries}
+            links = (entry.name for entry in entries if entry.folder and entry.kind is Kind.LINK)
+            self._links.update(TargetPath(f"{folder}/{name}") for name in links)
         return self._names[folder]
 
     def stem(self, file_name: str) -> str:
@@ -139,6 +143,7 @@ class Finder:
         for folder in folders:
             names = self.names(folder)
             inner = TargetPath(f"{folder}/{tail}")
+            inner = self._world.real(inner) if inner in self._links else inner
             if names.get(tail):
                 inside = self.names(inner)
                 for suffix in self._suffixes:
@@ -146,7 +151,7 @@ class Finder:
                         return Found(TargetPath(f"{inner}/__init__{suffix}"), (inner,))
             for suffix in self._suffixes:
                 if names.get(tail + suffix) is False:
-                    return Found(TargetPath(f"{inner}{suffix}"))
+                    return Found(TargetPath(f"{folder}/{tail}{suffix}"))
             if names.get(tail) and self._holds_files(inner, MOST_EMPTY_LEVELS):
                 portions.append(inner)
         return Found(None, tuple(portions)) if portions else None

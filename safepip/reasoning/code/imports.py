@@ -81,8 +81,8 @@ def examine(
 ) -> Imports:
     """Follow the survivors' imports. `dropped` are folders that a `.pth` puts on sys.path which goes."""
     before = Finder(worlds[0], inventory.target)
-    path = tuple(folder for folder in inventory.target.path if folder not in dropped)
-    after = Finder(worlds[1], inventory.target, path)
+    lost = frozenset(map(worlds[0].real, dropped))
+    after = Finder(worlds[1], inventory.target, [folder for folder in before.path if folder not in lost])
     gone = gone_names(removal, before, after, worlds[0].real)
     staying = [dist for dist in inventory.distributions if dist not in removal.leaving]
     naming: dict[TargetPath, tuple[TargetPath, ...]] = {}
@@ -126,13 +126,10 @@ def statements(imports: Imports, dist: Distribution) -> Iterator[tuple[TargetPat
 
 def module_of(path: TargetPath, inventory: Inventory) -> tuple[str, bool]:
     """The dotted name of a source, and whether it is a package's `__init__`; "" where no import can name it."""
-    for site in inventory.target.sites:
-        if path.startswith(f"{site}/"):
-            parts = path[len(site) + 1 :].removesuffix(".py").split("/")
-            is_package = parts[-1] == "__init__"
-            parts = parts[:-1] if is_package else parts
-            return (".".join(parts) if all(map(str.isidentifier, parts)) else ""), is_package
-    return "", False
+    parts = inventory.target.below(path).removesuffix(".py").split("/")
+    is_package = parts[-1] == "__init__"
+    parts = parts[:-1] if is_package else parts
+    return (".".join(parts) if all(map(str.isidentifier, parts)) else ""), is_package
 
 
 def _soon_fails(imports: Imports, dist: Distribution) -> bool:

@@ -45,10 +45,7 @@ def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tup
     for path in dist.files or ():
         if not path.endswith((".py", ".so")):
             continue
-        site = next((site for site in inventory.target.sites if path.startswith(f"{site}/")), None)
-        if site is None:
-            continue
-        *folders, last = path[len(site) + 1 :].split("/")
+        *folders, last = inventory.target.below(path).split("/")
         if folders and (folders[0] in SIDE_FOLDERS or folders[0] in names):
             continue
         stem = finder.stem(last)

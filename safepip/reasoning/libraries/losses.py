@@ -193,7 +193,7 @@ def _start(root: TargetPath, inventory: Inventory) -> tuple[str, str]:
 
 def relative(path: TargetPath, inventory: Inventory) -> str:
     """`path` as people know it: below its site folder, or below the prefix."""
-    for folder in (*inventory.target.sites, inventory.target.prefix):
+    for folder in (*inventory.target.site_folders, inventory.target.prefix):
         if path.startswith(f"{folder}/"):
             return path.removeprefix(f"{folder}/")
     return path

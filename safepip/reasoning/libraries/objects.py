@@ -41,19 +41,14 @@ def is_object_name(path: str) -> bool:
 
 def module_name(path: TargetPath, target: Target) -> str:
     """The dotted name under which an import executes the extension module at `path`; "" where none does."""
-    folder, _, name = path.rpartition("/")
+    name = path.rpartition("/")[2]
     stem, _, suffix = name.partition(".")
     if suffix not in {f"{target.soabi}.so", "abi3.so", "so"} or not stem.isidentifier():
         return ""
     if suffix == "so" and stem.startswith("lib"):
         return ""
-    for site in target.sites:
-        if folder == site:
-            return stem
-        if folder.startswith(f"{site}/"):
-            parts = [*folder.removeprefix(f"{site}/").split("/"), stem]
-            return ".".join(parts) if all(part.isidentifier() for part in parts) else ""
-    return ""
+    parts = [*target.below(path).split("/")[:-1], stem]
+    return ".".join(parts) if target.below(path) and all(map(str.isidentifier, parts)) else ""
 
 
 def names(path: TargetPath, elf: Elf) -> tuple[str, ...]:
