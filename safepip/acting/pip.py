@@ -40,9 +40,15 @@ def uninstall(
 
     pip inherits the descriptors in `keep_open`.
     """
-    words = command(target)
+    return run(command(target), request.pip_arguments, environ, keep_open)
+
+
+def run(
+    words: Sequence[str], arguments: Sequence[str], environ: Mapping[str, str], keep_open: Sequence[int] = ()
+) -> int:
+    """The same for any command line of pip's, and for the pip that `words` start, as `exec_pip` has them."""
     try:
-        return _run([*words, *request.pip_arguments], environment(words, environ), keep_open)
+        return _run([*words, *arguments], environment(words, environ), keep_open)
     except OSError as error:
         raise _not_started(words[0], error) from error
 

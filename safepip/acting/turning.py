@@ -29,6 +29,7 @@ def take_out(receipt: Receipt) -> None:
                 files.unlink(receipt.place(item))
         for item in reversed(receipt.of(ItemKind.FOLDER)):
             _take_folder(receipt.place(item))
+        _let_come(receipt)
     except OSError as error:
         raise _failed("removed", error) from error
 
@@ -36,6 +37,7 @@ def take_out(receipt: Receipt) -> None:
 def put_back(receipt: Receipt) -> None:
     """Everything as it was: paths, bytes, modes, times, links, empty folders."""
     try:
+        _send_away(receipt)
         for item in receipt.of(ItemKind.FOLDER):
             if not os.path.isdir(receipt.place(item)):
                 files.mkdir(receipt.place(item))
@@ -60,6 +62,8 @@ def verify(receipt: Receipt) -> None:
     """Hold what lies there against the manifest."""
     for item in receipt.items:
         path = receipt.place(item)
+        if item.kind in {ItemKind.ARRIVED, ItemKind.ARRIVED_FOLDER}:
+            continue
         try:
             status = os.lstat(path)
         except OSError as error:
@@ -91,9 +95,40 @@ def clear_wreckage(folders: Iterable[str]) -> None:
         files.rmdir(folder)
 
 
+def _send_away(receipt: Receipt) -> None:
+    """What came, as far as it is what came; a folder that somebody has put something into stays."""
+    for item in sorted(receipt.of(ItemKind.ARRIVED), key=_metadata_last):
+        if _is_ours(receipt, item):
+            files.unlink(receipt.place(item))
+    for item in sorted(receipt.of(ItemKind.ARRIVED_FOLDER), key=_depth, reverse=True):
+        folder = receipt.place(item)
+        if os.path.isdir(folder) and not os.path.islink(folder):
+            _clear_byte_code(folder)
+            _clear_byte_code(f"{folder}/__pycache__")
+            _take_folder(f"{folder}/__pycache__")
+            _take_folder(folder)
+
+
+def _clear_byte_code(folder: str) -> None:
+    """Of modules that have just gone; Python has written it since they came."""
+    if folder.endswith("/__pycache__") and os.path.isdir(folder):
+        for name in os.listdir(folder):
+            if name.endswith(".pyc"):
+                files.unlink(f"{folder}/{name}")
+
+
+def _let_come(receipt: Receipt) -> None:
+    """The other direction: what an undo that failed has sent away."""
+    for item in receipt.of(ItemKind.ARRIVED_FOLDER):
+        if not os.path.isdir(receipt.place(item)):
+            files.mkdir(receipt.place(item), item.mode)
+    for item in receipt.of(ItemKind.ARRIVED):
+        _put(receipt, item)
+
+
 def _put(receipt: Receipt, item: Item) -> None:
     path = receipt.place(item)
-    if item.kind is ItemKind.LINK:
+    if item.goal:
         if not os.path.islink(path):
             files.symlink(item.goal, path)
         if os.lstat(path).st_mtime_ns != item.mtime:
@@ -149,7 +184,7 @@ def _mend_status(receipt: Receipt, item: Item) -> None:
 def _is_ours(receipt: Receipt, item: Item) -> bool:
     """Whether what lies there is what is kept."""
     path = receipt.place(item)
-    if item.kind is ItemKind.LINK:
+    if item.goal:
         return os.path.islink(path) and os.readlink(path) == item.goal
     return _is_same_file(path, receipt.content(item.content))
 

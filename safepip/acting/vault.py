@@ -75,9 +75,7 @@ def keep(plan: Plan, home: TargetPath) -> Receipt:
     files.mkdir(folder)
     try:
         receipt = _Keeper(plan, home, folder).receipt()
-        files.write(f"{folder}/manifest.new", _dump(receipt))
-        files.rename(f"{folder}/manifest.new", f"{folder}/manifest")
-        files.sync_folder(folder)
+        write_manifest(receipt)
     except OSError as error:
         files.clear(folder)
         raise NotKeptError(
@@ -87,6 +85,13 @@ def keep(plan: Plan, home: TargetPath) -> Receipt:
         files.clear(folder)
         raise
     return receipt
+
+
+def write_manifest(receipt: Receipt) -> None:
+    """From here on the folder counts."""
+    files.write(f"{receipt.folder}/manifest.new", _dump(receipt))
+    files.rename(f"{receipt.folder}/manifest.new", f"{receipt.folder}/manifest")
+    files.sync_folder(receipt.folder)
 
 
 def drop(home: TargetPath, number: int) -> None:
@@ -239,6 +244,7 @@ def _dump(receipt: Receipt) -> bytes:
             "leftovers": receipt.leftovers,
             "unkept": receipt.unkept,
             "unmet": receipt.unmet,
+            "arriving": receipt.arriving,
             "items": [(item.kind.value, *item[1:]) for item in receipt.items],
         }
     ).encode()

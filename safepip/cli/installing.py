@@ -8,10 +8,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from safepip.cli import streams
+from safepip.errors import TargetError
 from safepip.model import variables
 from safepip.model.request import PassThrough
 
 if TYPE_CHECKING:
+    from safepip.commands.target import Found
+    from safepip.commands.transaction import Done
     from safepip.model.report import Verdict
 
 REFUSED = 10
@@ -31,9 +34,13 @@ class Words(NamedTuple):
 
 
 def read(request: PassThrough) -> Words | None:
-    """None where the install is not ours to judge: it leads elsewhere, or asks for help only."""
+    """None where the install is not ours to judge: it leads elsewhere, asks for help only, or asks pip itself what it
+    would do.
+    """
     before, mark, after = _parted(request.arguments)
     if not mark or any(map(_leads_elsewhere, after)) or not SETTINGS.isdisjoint(os.environ):
+        return None
+    if "--dry-run" in after and any(word.startswith("--report") for word in after):
         return None
     own = OWN.intersection(after)
     words = (*before, mark, *(word for word in after if word not in OWN))
@@ -44,15 +51,109 @@ def read(request: PassThrough) -> Words | None:
 def answer(request: PassThrough) -> int | None:
     """The exit code, or None where pip is to do it as it is asked."""
     words = read(request)
-    if words is None or not words.dry_run:
+    if words is None:
         return None
-    from safepip.commands import install, target
+    from safepip.commands import target
 
-    found = target.find(request.python)
+    try:
+        found = target.find(request.python, isolated="--isolated" in words.words)
+    except TargetError:  # pip itself may know better, as for any other command
+        if words.dry_run or words.json or words.rollback:
+            raise
+        return None
+    return _judge(words, found) if words.dry_run else _carry_out(words, found, request.python)
+
+
+def _judge(words: Words, found: Found) -> int:
+    from safepip.commands import install
+
     plain = tuple(word for word in words.words if word != "--dry-run")
     verdict = install.assess(plain, found, os.environ)
     _report(verdict, as_json=words.json, chosen=found.reason)
     return REFUSED if verdict.decision.value == "refuse" else 0
+
+
+def _carry_out(words: Words, found: Found, python: str | None) -> int | None:
+    from safepip.acting import pip
+    from safepip.commands import pass_through, transaction
+
+    home = transaction.home_of(found)
+    if home is None:
+        return None
+    starting = pass_through.start(python, os.environ, sys.argv[0]) or pip.command(found.target)
+
+    def act(keep_open: Sequence[int]) -> int:
+        return pip.run(starting, words.words, os.environ, keep_open)
+
+    order = transaction.Order(
+        words.words, found, os.environ, act, lambda: streams.deadline(found.policy.timeout, acted=True)
+    )
+    with streams.standard_output_kept(for_us=words.json):
+        done = transaction.run(order, home)
+    return _conclude(words, done, found)
+
+
+def _conclude(words: Words, done: Done, found: Found) -> int:
+    from safepip.commands import transaction
+
+    unasked = words.rollback or found.policy.rollback
+    back = done.receipt is not None and (
+        (unasked and (done.broke or done.stopped)) or (done.broke and _wants_back(words, done, found))
+    )
+    if back:
+        transaction.take_back(done)
+    code = (done.pip_exit_code or REFUSED) if back else done.exit_code
+    if words.json:
+        from safepip.render import installs
+
+        sys.stdout.write(f"{installs.dump(done.verdict, found.target, _outcome(done, back=back))}\n")
+    else:
+        _tell(done, found, back=back)
+    return code
+
+
+def _wants_back(words: Words, done: Done, found: Found) -> bool:
+    """Asked of a person only; a program finds the way back in the report."""
+    if words.json or not (sys.stdin.isatty() and sys.stderr.isatty()) or done.verdict is None:
+        return False
+    if "--no-input" in words.words or found.settings.no_input:
+        return False
+    from safepip.render import installs
+
+    sys.stderr.write(installs.show(done.verdict, streams.style(2), went_back=False))
+    sys.stderr.write("Take the install back (y/N)? ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in {"y", "yes"}
+
+
+def _tell(done: Done, found: Found, *, back: bool) -> None:
+    from safepip.render import installs
+
+    style = streams.style(2)
+    undo = (
+        "safepip",
+        "--python",
+        found.target.executable,
+        "undo",
+        str(done.receipt.id if done.receipt else ""),
+    )
+    said = [*done.notes, *([done.unjudged] if done.unjudged else [])]
+    sys.stderr.write(installs.show_notes(said, style))
+    if done.verdict is not None:
+        sys.stderr.write(installs.show(done.verdict, style, went_back=back))
+    if done.receipt is not None and (done.stopped or done.unjudged):
+        sys.stderr.write(installs.show_stopped(done.pip_exit_code, () if back else undo, style))
+
+
+def _outcome(done: Done, *, back: bool) -> dict[str, object]:
+    kept = None if back or done.receipt is None else done.receipt.id
+    return {
+        "pip_exit_code": done.pip_exit_code,
+        "rolled_back": back,
+        "kept": {"id": kept},
+        "unjudged": done.unjudged or None,
+        "notes": done.notes,
+    }
 
 
 def _report(verdict: Verdict, *, as_json: bool, chosen: str) -> None:

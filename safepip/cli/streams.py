@@ -28,13 +28,13 @@ def style(stream: int, *, verbose: bool = False) -> Style:
 
 
 @contextmanager
-def deadline(seconds: float) -> Iterator[None]:
-    """A guard that hangs is a guard that is taken away."""
+def deadline(seconds: float, *, acted: bool = False) -> Iterator[None]:
+    """A guard that hangs is a guard that is taken away. `acted`: what is judged has happened."""
 
     def ring(_: int, __: FrameType | None) -> NoReturn:
         raise OutOfTimeError(
             "out-of-time",
-            f"judging took longer than {seconds:g} s; nothing was touched",
+            f"judging took longer than {seconds:g} s{'' if acted else '; nothing was touched'}",
             "Raise `timeout` in the configuration.",
         )
 

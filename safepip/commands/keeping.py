@@ -100,10 +100,10 @@ def plan(order: Order, home: TargetPath, replaced: Mapping[TargetPath, str]) -> 
 def settle(home: TargetPath) -> str:
     """End what an earlier run could not, under the lock: a sentence about it, or "" where there was nothing."""
     vault.clear_stage(home)
-    for number in receipts.numbers(home):
-        if not receipts.is_whole(home, number):
-            vault.drop(home, number)
     entry = receipts.journal(home)
+    if entry is not None and entry.action is Action.INSTALLING:
+        return _settle_install(home, entry)
+    _drop_halves(home)
     if entry is None:
         return ""
     if not receipts.is_whole(home, entry.id):
@@ -119,8 +119,31 @@ def settle(home: TargetPath) -> str:
     return _back(receipt, entry)
 
 
+def _drop_halves(home: TargetPath) -> None:
+    """What had not been kept whole, or not been let go whole."""
+    for number in receipts.numbers(home):
+        if not receipts.is_whole(home, number):
+            vault.drop(home, number)
+
+
+def _settle_install(home: TargetPath, entry: Entry) -> str:
+    """Whatever pip had done by then stays, with the way back."""
+    from safepip.acting import difference, snapshot
+
+    taken = None if receipts.is_whole(home, entry.id) else snapshot.load(home, entry.id)
+    changed = difference.compare(taken) if taken else None
+    if taken and changed:
+        difference.seal(taken, changed)
+    whole = receipts.is_whole(home, entry.id)
+    journal.end(home)
+    _drop_halves(home)
+    return f"`{entry.what}` had been cut off; to take it back: safepip undo {entry.id}" if whole else ""
+
+
 def _back(receipt: Receipt, entry: Entry) -> str:
     doing = "removal" if entry.action is Action.REMOVING else "undoing the removal"
+    if receipt.is_install:
+        doing = "undoing the install"
     taken = standing.in_the_way(receipt)
     if taken:
         journal.end(receipt.home)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 OWN: Final = frozenset(
     {
-        "audit", "doctor", "explain", "guard", "help", "history", "hook", "init", "undo", "uninstall", "uv", "why",
+        "audit", "doctor", "explain", "guard", "help", "history", "hook", "init", "install", "undo", "uninstall", "uv",
+        "why",
     }
 )  # fmt: skip
 COMPLETING: Final = "PIP_AUTO_COMPLETE"  # set by the shell function that `pip completion` prints
@@ -103,8 +104,6 @@ def _read(arguments: Sequence[str]) -> Plain | None:
 
 def _is_own(words: Sequence[str]) -> bool:
     """`help` is, too, where it asks about nothing or about what is safepip's."""
-    if words[0] == "install":
-        return "--dry-run" in words
     return words[0] in OWN and (words[0] != "help" or len(words) == 1 or words[1] in OWN)
 
 

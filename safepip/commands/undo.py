@@ -45,7 +45,8 @@ def look_again(undone: Undone, scene: Scene) -> Undone:
     """Whether the modules that are back still find the libraries that they found before they went."""
     receipt = undone.receipt
     paths = [receipt.place(item) for item in receipt.of(ItemKind.FILE, ItemKind.CHANGED)]
-    lost = () if undone.in_the_way else libraries.unmet(scene, paths)
+    whole = undone.in_the_way or receipt.is_install  # an install keeps the whole environment
+    lost = () if whole else libraries.unmet(scene, paths)
     return replace(undone, unmet=tuple(name for name in lost if name not in receipt.unmet))
 
 
@@ -71,8 +72,11 @@ def drop(target: Target) -> Ledger:
 
 def _installed_since(receipt: Receipt, target: Target) -> list[TargetPath]:
     """Metadata of the same distributions that came later: two at once would be what no installer makes."""
-    gone = {canonical(name) for name, _ in receipt.leaving}
-    own = {receipt.place(item).rpartition("/")[0] for item in receipt.of(ItemKind.FILE)}
+    gone = {canonical(name) for name, _ in (*receipt.leaving, *receipt.arriving)}
+    own = {
+        receipt.place(item).rpartition("/")[0]
+        for item in receipt.of(ItemKind.FILE, ItemKind.CHANGED, ItemKind.ARRIVED)
+    }
     return [
         dist.info
         for dist in site.take_inventory(target).distributions

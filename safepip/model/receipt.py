@@ -21,6 +21,8 @@ class ItemKind(Enum):
     FOLDER = "folder"  # goes, with all in it
     PARENT = "parent"  # stays, and loses something: its times change
     CHANGED = "changed"  # stays, with other bytes
+    ARRIVED = "arrived"  # a file or link that was not there; `content` is a second name for what came
+    ARRIVED_FOLDER = "arrived folder"
 
 
 class Item(NamedTuple):
@@ -33,7 +35,7 @@ class Item(NamedTuple):
     size: int = 0
     content: int = -1  # the number under which its bytes lie in the vault
     successor: int = -1  # of CHANGED: the number of the bytes that take their place
-    goal: str = ""  # of LINK
+    goal: str = ""  # of a link
     digest: str = ""  # sha256 of what is kept, where that is at most `DIGESTED` bytes
 
 
@@ -48,12 +50,19 @@ class Receipt:
     leaving: tuple[tuple[str, str], ...]  # names and versions
     items: tuple[Item, ...]
     leftovers: tuple[str, ...] = ()  # pip's `~name` folders beside the items that were there before
-    unkept: tuple[TargetPath, ...] = ()  # go as well, and lie outside the home
+    unkept: tuple[TargetPath, ...] = ()  # go as well, and lie outside the home or could not be kept
     unmet: tuple[str, ...] = ()  # libraries that modules of it needed and did not find before it went
+    arriving: tuple[tuple[str, str], ...] = ()  # of an install: names and versions
 
     @property
     def folder(self) -> str:
         return f"{self.home}/.safepip/vault/{self.id}"
+
+    @property
+    def is_install(self) -> bool:
+        return any(item.kind in {ItemKind.ARRIVED, ItemKind.ARRIVED_FOLDER} for item in self.items) or bool(
+            self.arriving
+        )
 
     def place(self, item: Item) -> TargetPath:
         return TargetPath(f"{self.home}/{item.path}")
@@ -68,6 +77,7 @@ class Receipt:
 class Action(Enum):
     REMOVING = "removing"
     UNDOING = "undoing"
+    INSTALLING = "installing"
 
 
 class Entry(NamedTuple):

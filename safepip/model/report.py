@@ -112,6 +112,7 @@ class Policy:
     severity: Mapping[FindingKind, Severity] = field(default_factory=dict)
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
+    rollback: bool = False  # an install that breaks something is taken back unasked
     allow_force: bool = True  # false in any file forbids --force: an owner's word stands
     code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
     ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on

@@ -35,9 +35,9 @@ os.write(1, b"end\\n")
 """
 HANDS_OVER = """
 import os, sys
-from safepip import grammar
 from safepip.acting import pip
-from safepip.reading.targets import read_target
+from safepip.grammar import pip_grammar
+from safepip.reading.pythons.targets import read_target
 sys.exit(pip.uninstall(pip_grammar.parse(sys.argv[2:]), read_target(sys.argv[1], os.environ), os.environ))
 """
 

@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -70,9 +70,9 @@ LINES = [
     *(f"hash {words}" for words in ("", "wanted.txt", "nowhere", "-a sha512 wanted.txt", "--algorithm md5 wanted.txt", "wanted.txt wanted.txt")),
     *(f"index {words}" for words in ("", "versions", "versions nosuch", "versions nosuch --json", "nonsense", "versions a b")),
     *(f"install {words}" for words in (
-        "", "nosuch", "nosuch==1", "--dry-run {wheel}", "--dry-run leaf", "--dry-run -r wanted.txt", "-r nowhere.txt",
+        "", "nosuch", "nosuch==1", "leaf", "-q leaf", "-r wanted.txt", "-r nowhere.txt", "--upgrade leaf", "leaf==2",
         "--target there {wheel}", "--dry-run --report - --quiet {wheel}", "--no-deps --target there {wheel} -q", "./nowhere",
-        "'odd name'", "leaf=1", "--dry-run --upgrade leaf", "-e .", "--dry-run --ignore-installed {wheel}", "uninstall", "--user --target x y",
+        "'odd name'", "leaf=1", "-e .", "--prefix here {wheel}", "uninstall", "--user --target x y",
     )),
     *(f"download {words}" for words in ("", "nosuch", "--no-deps {wheel}", "-d there --no-deps {wheel}", "-r nowhere.txt")),
     *(f"wheel {words}" for words in ("", "nosuch", "--no-deps {wheel} -w there", "-r nowhere.txt", ".")),
@@ -192,6 +192,22 @@ def test_on_a_terminal_it_looks_as_with_pip(line: str, place: Place) -> None:
     assert on_terminal("safepip", arguments, place) == on_terminal("pip", arguments, place)
 
 
+@pytest.mark.parametrize("shown", [piped, on_terminal])
+@pytest.mark.parametrize("options", ["", "-q", "-v --no-deps"])
+def test_a_harmless_install_looks_as_with_pip_and_leaves_the_same(
+    shown: Callable[[str, list[str], Place], Answer], options: str, place: Place
+) -> None:
+    answers, trees = [], []
+    for program in ("pip", "safepip"):
+        answers.append(shown(program, words(f"install {options} {{wheel}}", place), place))
+        trees.append({str(path) for path in place.prefix.rglob("*") if ".safepip" not in path.parts})
+        piped("pip", ["uninstall", "-y", "fresh"], place)
+    assert answers[0].code == 0
+    assert answers[0] == answers[1]
+    assert trees[0] == trees[1]
+    assert any(path.endswith("fresh.py") for path in trees[0])
+
+
 def test_the_lines_tried_are_many_and_each_stands_once() -> None:
     assert len(set(LINES)) == len(LINES) > 200
 
@@ -215,14 +231,14 @@ def test_pip_sees_the_callers_arguments_environment_folder_and_process(place: Pl
     fake.chmod(0o755)
     environ = {**place.environ, "PATH": f"{tmp_path}:/usr/bin:/bin"}
     process = subprocess.Popen(
-        [place.folder / "tools/safepip", "install", "a b", "--", "", "*"],
+        [place.folder / "tools/safepip", "download", "a b", "--", "", "*"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         cwd=tmp_path,
         env={**environ, "PATH": f"{place.folder / 'tools'}:{environ['PATH']}", "PWD": str(tmp_path)},
     )
     out = process.communicate(b"typed")[0].decode().splitlines()
-    assert out[0] == f"{process.pid}|{tmp_path}|5|install a b --  *"
+    assert out[0] == f"{process.pid}|{tmp_path}|5|download a b --  *"
     assert out[-1] == "typed"
     assert {line for line in out[1:-1] if line.startswith("SAFEPIP")} == set()
 

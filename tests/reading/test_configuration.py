@@ -52,7 +52,7 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
         (
             "colour = 1",
             "there is no setting 'colour'",
-            "Allowed: severity, protected, timeout, code, allow-force and ignore.",
+            "Allowed: severity, protected, timeout, code, rollback, allow-force and ignore.",
         ),
         ('[severity]\nlibrary-lost = "note"', "severity.library-lost is 'note'", "Allowed: refuse or warn."),
         ('[severity]\nin-use = "off"', "severity.in-use is 'off'", "Allowed: refuse or warn or note."),
@@ -107,7 +107,7 @@ def test_a_relative_configuration_home_is_passed_over(
 
 def test_no_file_costs_no_import_of_the_parser(files: Files) -> None:
     program = (
-        "import sys; from safepip.reading.configuration import load;"
+        "import sys; from safepip.reading.settings.configuration import load;"
         f"load({{'XDG_CONFIG_HOME': {str(files.home)!r}}}, '/nowhere'); print('tomllib' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

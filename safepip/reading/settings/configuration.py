@@ -3,6 +3,7 @@
     protected = ["torch"]           # both lists count
     timeout = 30                    # seconds
     code = ["/home/me/app"]         # folders of your own sources: they need what they import
+    rollback = true                 # an install that breaks something is taken back unasked
     allow-force = false             # nobody may use --force; true elsewhere does not lift it
 
     [severity]
@@ -69,12 +70,14 @@ def _with_file(policy: Policy, path: str) -> Policy:
             case "ignore":
                 policy = replace(policy, ignored=policy.ignored | frozenset(_ignored(value, path)))
             case "allow-force":
-                policy = replace(policy, allow_force=policy.allow_force and _flag(value, path))
+                policy = replace(policy, allow_force=policy.allow_force and _flag(value, key, path))
+            case "rollback":
+                policy = replace(policy, rollback=_flag(value, key, path))
             case _:
                 raise _wrong(
                     path,
                     f"there is no setting {key!r}",
-                    "severity, protected, timeout, code, allow-force and ignore",
+                    "severity, protected, timeout, code, rollback, allow-force and ignore",
                 )
     return policy
 
@@ -145,9 +148,9 @@ def _ignored(value: object, path: str) -> Iterator[str]:
             yield fingerprint
 
 
-def _flag(value: object, path: str) -> bool:
+def _flag(value: object, key: str, path: str) -> bool:
     if not isinstance(value, bool):
-        raise _wrong(path, f"allow-force is {value!r}", "true or false")
+        raise _wrong(path, f"{key} is {value!r}", "true or false")
     return value
 
 

@@ -151,6 +151,7 @@ def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:
         tuple(map(str, said["leftovers"])),
         tuple(TargetPath(str(path)) for path in said["unkept"]),
         tuple(map(str, said["unmet"])),
+        tuple((str(name), str(version)) for name, version in said.get("arriving", ())),
     )
 
 

@@ -18,7 +18,13 @@ _TICK = 0.02  # seconds; the clock of file times ticks every 4 to 10 ms
 
 def in_the_way(receipt: Receipt) -> tuple[TargetPath, ...]:
     """What has taken the place of something that an undo would put back."""
-    return tuple(receipt.place(item) for item in receipt.items if _is_taken(receipt, item))
+    arrived = {item.path: item for item in receipt.of(ItemKind.ARRIVED)}
+    return tuple(
+        receipt.place(item)
+        for item in receipt.items
+        if _is_taken(receipt, item)
+        and not (item.path in arrived and _is_what_came(receipt, arrived[item.path]))
+    )
 
 
 def missing(receipt: Receipt) -> Receipt:
@@ -26,6 +32,10 @@ def missing(receipt: Receipt) -> Receipt:
     items = []
     for item in receipt.items:
         path = receipt.place(item)
+        if item.kind in {ItemKind.ARRIVED, ItemKind.ARRIVED_FOLDER}:
+            if os.path.lexists(path):
+                items.append(item)
+            continue
         if item.kind is ItemKind.CHANGED:
             absent = not same_bytes(path, receipt.content(item.content))
         else:
@@ -159,6 +169,8 @@ def _is_taken(receipt: Receipt, item: Item) -> bool:
     except NotADirectoryError:
         return True
     match item.kind:
+        case ItemKind.ARRIVED | ItemKind.ARRIVED_FOLDER:
+            return False  # what somebody has made of it since stays
         case ItemKind.FOLDER | ItemKind.PARENT:
             return not stat.S_ISDIR(mode)
         case ItemKind.LINK:
@@ -169,6 +181,13 @@ def _is_taken(receipt: Receipt, item: Item) -> bool:
             return not any(
                 same_bytes(path, receipt.content(number)) for number in (item.content, item.successor)
             )
+
+
+def _is_what_came(receipt: Receipt, item: Item) -> bool:
+    path = receipt.place(item)
+    if item.goal:
+        return os.path.islink(path) and os.readlink(path) == item.goal
+    return same_bytes(path, receipt.content(item.content))
 
 
 def _identity(path: str) -> tuple[int, int]:

@@ -1,0 +1,153 @@
+"""`safepip install`: pip does it on an environment that is kept meanwhile; then both worlds are judged."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+
+from safepip.acting import difference, journal, lock, snapshot, vault
+from safepip.commands import before_install, install, keeping
+from safepip.commands.target import Found
+from safepip.errors import SafepipError
+from safepip.model.paths import TargetPath
+from safepip.model.receipt import Action, Entry, Receipt
+from safepip.model.report import Decision, Remedy, Verdict
+from safepip.model.snapshot import Difference, Snapshot
+from safepip.reading.pythons import interpreter
+from safepip.reading.sites import receipts
+
+BROKE = 13
+Bounded = Callable[[], AbstractContextManager[None]]
+"""Ends what takes too long."""
+
+_SECRET = re.compile(r"://[^/@\s]*@")  # a user and a password in an address
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """An install that is to be made, and who makes it."""
+
+    words: tuple[str, ...]
+    found: Found
+    environ: Mapping[str, str]
+    act: keeping.Act
+    bounded: Bounded
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of an install. Without a receipt nothing is kept: nothing got worse, or it cannot be."""
+
+    exit_code: int
+    pip_exit_code: int
+    receipt: Receipt | None = None
+    verdict: Verdict | None = None  # where it was judged
+    unjudged: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def broke(self) -> bool:
+        return self.verdict is not None and self.verdict.decision is Decision.REFUSE
+
+    @property
+    def stopped(self) -> bool:
+        """Pip ended with an error and has changed something by then."""
+        return bool(self.pip_exit_code) and self.receipt is not None
+
+
+def home_of(found: Found) -> TargetPath | None:
+    """Where the environment can be kept; None where pip itself cannot write there, or where it is not an environment of its own."""
+    target = found.target
+    home = TargetPath(os.path.realpath(target.prefix))
+    return home if target.is_venv and os.access(home, os.W_OK) else None
+
+
+def run(order: Order, home: TargetPath) -> Done:
+    """Let pip do it, and judge. Where nothing got worse, nothing is kept."""
+    target = order.found.target
+    interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
+    reason = receipts.distrusted(home)
+    if reason:
+        return _unkept(order, (), reason)
+    try:
+        handle = lock.open_in(vault.make_room(home))
+    except OSError as error:
+        return _unkept(order, (), f"{home}/.safepip cannot be made: {error.strerror}")
+    with lock.held(handle), keeping.mended(home):
+        notes = tuple(filter(None, [keeping.settle(home)]))
+        earlier = before_install.look(order.found, order.environ)
+        number = max(receipts.numbers(home), default=0) + 1
+        words = tuple(_SECRET.sub("://", word) for word in order.words)
+        journal.begin(home, Entry(Action.INSTALLING, number, " ".join(("pip", *words))))
+        try:
+            kept = snapshot.keep(snapshot.look(home, [""]), home, number, words)
+        except vault.NotKeptError as error:
+            journal.end(home)
+            return _unkept(order, (handle,), error.message)
+        code = order.act((handle,))
+        return replace(_weighed(code, kept, earlier, order), notes=notes)
+
+
+def take_back(done: Done) -> None:
+    """To before the install."""
+    if done.receipt is None:
+        return
+    home = done.receipt.home
+    with keeping.held(home):
+        journal.begin(home, Entry(Action.UNDOING, done.receipt.id, " ".join(done.receipt.command)))
+        keeping.put_back(done.receipt)
+        journal.end(home)
+        vault.drop(home, done.receipt.id)
+
+
+def _unkept(order: Order, handles: Sequence[int], reason: str) -> Done:
+    code = order.act(handles)
+    return Done(
+        code, code, unjudged=f"the environment was not kept, so this install cannot be taken back: {reason}"
+    )
+
+
+def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: Order) -> Done:
+    changed = difference.compare(kept)
+    if not changed:
+        _let_go(kept)
+        return Done(code, code)
+    verdict, unjudged = None, ""
+    try:
+        with order.bounded():
+            verdict = _judged(kept, changed, earlier, order)
+    except Exception as error:  # noqa: BLE001  the install is done: what it did must be told, and can be undone
+        said = error.message if isinstance(error, SafepipError) else f"{type(error).__name__}: {error}"
+        unjudged = f"this install is not judged: {said}"
+    if not code and verdict is not None and verdict.decision is Decision.ALLOW:
+        _let_go(kept)
+        return Done(code, code, verdict=verdict)
+    receipt = difference.seal(kept, changed)
+    journal.end(kept.home)
+    for number in vault.excess([(item.receipt.id, item.bytes) for item in receipts.held(kept.home)]):
+        if number != receipt.id:
+            vault.drop(kept.home, number)
+    if verdict is None or verdict.decision is Decision.ALLOW:
+        return Done(code, code, receipt, verdict, unjudged)
+    broke = BROKE if verdict.decision is Decision.REFUSE else 0
+    return Done(code or broke, code, receipt, _with_way_back(verdict, receipt))
+
+
+def _judged(kept: Snapshot, changed: Difference, earlier: before_install.Earlier, order: Order) -> Verdict:
+    both = before_install.both(kept, changed, earlier)
+    return install.verdict_of(both, order.found.policy, kept.command)
+
+
+def _let_go(kept: Snapshot) -> None:
+    journal.end(kept.home)
+    vault.drop(kept.home, kept.number)
+
+
+def _with_way_back(verdict: Verdict, receipt: Receipt) -> Verdict:
+    undo = ("safepip", "--python", verdict.target.executable, "undo", str(receipt.id))
+    way_back = Remedy("Take the install back: everything as it was before", (undo,))
+    others = tuple(item for item in verdict.remedies if item.commands)
+    return replace(verdict, remedies=(way_back, *others))
