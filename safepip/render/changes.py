@@ -18,6 +18,7 @@ from safepip.render.terminal import Style, printable
 
 NAMED = 5  # paths in the way that are shown
 COMMAND = 40  # columns of the command in a listing
+_COUNTED = (ItemKind.FILE, ItemKind.LINK, ItemKind.CHANGED, ItemKind.ARRIVED)
 
 
 def show_kept(kept: Kept, removal: Removal, target: Target, style: Style) -> str:
@@ -68,7 +69,11 @@ def show_undone(undone: Undone, style: Style) -> str:
         if len(undone.in_the_way) > NAMED:
             lines += [f"  … and {len(undone.in_the_way) - NAMED} more"]
     else:
-        lines += _wrapped(f"safepip: put back {names} ({_count(undone.receipt)}), as before", style)
+        did = f"took back the {names}" if undone.receipt.is_install else f"put back {names}"
+        lines += _wrapped(f"safepip: {did} ({_count(undone.receipt)}), as before", style)
+        if undone.receipt.unkept:
+            lost = f"{_files(len(undone.receipt.unkept))} could not be kept and stays as the install left it"
+            lines += _wrapped(f"  BROKEN: {lost}: {undone.receipt.unkept[0]}", style)
     for name in undone.unmet:
         lines += _wrapped(f"  BROKEN: it needs {name}, which was found before and is not there now", style)
     return "".join(f"{printable(line)}\n" for line in lines)
@@ -139,7 +144,8 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "time": _time(receipt).isoformat(timespec="seconds"),
         "command": receipt.command,
         "removed": [{"name": name, "version": version} for name, version in receipt.leaving],
-        "files": len(receipt.of(ItemKind.FILE, ItemKind.LINK)),
+        "installed": [{"name": name, "version": version} for name, version in receipt.arriving],
+        "files": len(receipt.of(*_COUNTED)),
         "home": receipt.home,
     }
 
@@ -155,12 +161,15 @@ def _time(receipt: Receipt) -> dt.datetime:
 
 
 def _names(receipt: Receipt) -> str:
-    names = [f"{name} {version}".strip() for name, version in receipt.leaving]
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    """What went; of an install what came, by what it is called."""
+    named = receipt.arriving if receipt.is_install else receipt.leaving
+    names = [f"{name} {version}".strip() for name, version in named]
+    some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+    return f"install of {some or 'something'}" if receipt.is_install else some
 
 
 def _count(receipt: Receipt) -> str:
-    return _files(len(receipt.of(ItemKind.FILE, ItemKind.LINK)))
+    return _files(len(receipt.of(*_COUNTED)))
 
 
 def _files(number: int) -> str:

@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from support import trees
 from support.sandbox import TAG, Environment, library, module
 from support.wheels import make_wheel
 
 REFUSED, BROKE = 10, 13
 OFFLINE = ("--no-index", "--no-deps")
+HALF_A_PIP = """
+import os, sys, time
+site = os.path.dirname(os.path.dirname(__file__))
+os.unlink(f"{site}/leaf.py")
+os.mkdir(f"{site}/leaf-2.0.dist-info")
+open(f"{site}/fresh.py", "w").close()
+print("half", flush=True)
+time.sleep(60)
+"""
 
 
 @pytest.fixture
@@ -127,3 +143,169 @@ def test_a_version_that_a_survivor_does_not_take_is_a_lost_requirement(
     wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
     report = environment.safepip("install", *OFFLINE, "--dry-run", "--json", str(wheel)).report
     assert kinds(report) == [("requirement-lost", "refuse", "user")]
+
+
+def test_undo_leads_back_to_every_byte_mode_and_time(split: tuple[Environment, list[str]]) -> None:
+    environment, words = split
+    environment.add("old", {"old/__init__.py": "", "../../../bin/old": "#!/bin/sh\n"})
+    (environment.site / "old/link").symlink_to("elsewhere")
+    for index, path in enumerate(sorted(environment.prefix.rglob("*"))):
+        if "python" not in path.name and ".safepip" not in path.parts:
+            os.utime(path, ns=(0, 10**18 + index), follow_symlinks=False)
+    before = trees.snapshot(environment.prefix)
+    assert environment.safepip(*words).code == BROKE
+    assert trees.snapshot(environment.prefix) != before
+    history = environment.safepip("history", "--json").report["changes"]
+    assert [(one["id"], one["installed"], one["removed"]) for one in history] == [
+        (
+            1,
+            [{"name": "whole_core", "version": "1.0"}, {"name": "whole", "version": "2.0"}],
+            [{"name": "whole", "version": "1.0"}],
+        )
+    ]
+    cache = environment.site / "whole_core-1.0.dist-info/__pycache__"  # what Python writes when it likes
+    cache.mkdir()
+    (cache / "x.cpython-312.pyc").touch()
+    answer = environment.safepip("undo")
+    assert (answer.code, answer.out.startswith("safepip: took back the install of whole_core 1.0")) == (
+        0,
+        True,
+    )
+    assert trees.snapshot(environment.prefix) == before
+    assert os.listdir(environment.prefix / ".safepip/vault") == []
+
+
+def test_another_version_that_was_installed_since_stands_in_the_way_of_an_undo(
+    split: tuple[Environment, list[str]], tmp_path: Path
+) -> None:
+    environment, words = split
+    assert environment.safepip(*words).code == BROKE
+    newer = make_wheel(tmp_path, "whole", {"whole_meta.py": ""}, version="3.0")
+    assert environment.safepip("install", *OFFLINE, str(newer)).code == 0
+    answer = environment.safepip("undo", "--json")
+    assert (answer.code, answer.report["in_the_way"]) == (
+        REFUSED,
+        [str(environment.site / "whole-3.0.dist-info")],
+    )
+
+
+def test_the_configuration_may_ask_for_the_way_back(
+    split: tuple[Environment, list[str]], tmp_path: Path
+) -> None:
+    environment, words = split
+    (tmp_path / "config/safepip").mkdir(parents=True)
+    (tmp_path / "config/safepip/config.toml").write_text("rollback = true\n")
+    before = trees.snapshot(environment.prefix)
+    done = environment.safepip(*words, "--json", env={"XDG_CONFIG_HOME": str(tmp_path / "config")})
+    outcome = done.report["outcome"]
+    assert (done.code, outcome["rolled_back"], outcome["kept"]) == (REFUSED, True, {"id": None})
+    assert trees.snapshot(environment.prefix) == before
+
+
+def test_the_report_of_an_install_is_json_and_says_what_to_run(
+    split: tuple[Environment, list[str]],
+) -> None:
+    environment, words = split
+    done = environment.safepip(*words, "--json")
+    report = done.report
+    assert (done.code, report["verdict"], report["outcome"]) == (
+        BROKE,
+        "refuse",
+        {"pip_exit_code": 0, "rolled_back": False, "kept": {"id": 1}, "unjudged": None, "notes": []},
+    )
+    assert report["remedies"][0]["commands"] == [
+        ["safepip", "--python", str(environment.python), "undo", "1"]
+    ]
+
+
+@pytest.mark.parametrize(("said", "code"), [("y", REFUSED), ("n", BROKE), ("", BROKE)])
+def test_at_a_terminal_it_asks_whether_to_go_back(
+    said: str, code: int, split: tuple[Environment, list[str]]
+) -> None:
+    environment, words = split
+    before = trees.snapshot(environment.prefix)
+    main, side = pty.openpty()
+    command = [sys.executable, "-m", "safepip", "--python", str(environment.python), *words]
+    process = subprocess.Popen(command, stdin=side, stdout=side, stderr=side, start_new_session=True)
+    os.close(side)
+    shown = b""
+    while b"Take the install back (y/N)? " not in shown:
+        shown += os.read(main, 65536)
+    os.write(main, f"{said}\n".encode())
+    assert process.wait() == code
+    os.close(main)
+    assert (trees.snapshot(environment.prefix) == before) is (said == "y")
+
+
+def half(environment: Environment) -> tuple[subprocess.Popen[str], dict[str, trees.Node]]:
+    """An install whose pip has done half of its work."""
+    environment.add("leaf", {"leaf.py": "x = 1\n"})
+    main = environment.site / "pip/__main__.py"
+    main.unlink()
+    main.write_text(HALF_A_PIP)
+    before = trees.snapshot(environment.prefix)
+    command = [sys.executable, "-m", "safepip", "--python", str(environment.python), "install", "leaf==2.0"]
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "half\n"
+    return process, before
+
+
+def test_an_interrupted_pip_leaves_the_way_back_open(environment: Environment) -> None:
+    process, before = half(environment)
+    process.send_signal(signal.SIGINT)
+    said = process.communicate()[1]
+    assert process.returncode not in {0, BROKE}
+    assert f"safepip --python {environment.python} undo 1" in said
+    assert environment.safepip("undo").code == 0
+    assert trees.snapshot(environment.prefix) == before
+
+
+def test_killed_with_its_pip_the_next_run_finds_the_way_back(environment: Environment) -> None:
+    process, before = half(environment)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    answer = environment.safepip("undo")
+    assert (answer.code, "`pip install leaf==2.0` had been cut off" in " ".join(answer.out.split())) == (
+        0,
+        True,
+    )
+    assert trees.snapshot(environment.prefix) == before
+
+
+def test_a_pip_that_outlives_safepip_is_waited_for(environment: Environment) -> None:
+    """It holds the lock; what it does is not taken for done."""
+    process, _ = half(environment)
+    process.kill()
+    process.wait()
+    answer = environment.safepip("uninstall", "-y", "leaf")
+    assert (answer.code, "is changing this environment" in answer.err) == (12, True)
+    os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_a_journal_without_a_whole_snapshot_is_the_end_of_nothing(environment: Environment) -> None:
+    """Cut off before pip was started."""
+    environment.add("leaf", {"leaf.py": ""})
+    (environment.prefix / ".safepip/vault/1").mkdir(parents=True)
+    (environment.prefix / ".safepip").chmod(0o700)
+    (environment.prefix / ".safepip/vault").chmod(0o700)
+    (environment.prefix / ".safepip/vault/1/0").touch()
+    journal = environment.prefix / ".safepip/journal"
+    journal.write_text(json.dumps({"action": "installing", "id": 1, "what": "pip install leaf"}))
+    journal.chmod(0o600)
+    assert environment.safepip("uninstall", "-y", "leaf").code == 0
+    assert not journal.exists()
+    assert os.listdir(environment.prefix / ".safepip/vault") == ["1"]
+    assert environment.safepip("undo").code == 0
+
+
+def test_a_password_in_an_address_is_not_kept(environment: Environment, tmp_path: Path) -> None:
+    environment.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    environment.add("base", {"base.py": ""})
+    wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
+    words = ("install", "--no-deps", "--find-links", "https://me:secret@localhost:1/", str(wheel))
+    assert environment.safepip(*words).code == BROKE
+    manifest = (environment.prefix / ".safepip/vault/1/manifest").read_text()
+    assert ("secret" in manifest, "https://localhost:1/" in manifest) == (False, True)

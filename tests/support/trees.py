@@ -25,11 +25,11 @@ def snapshot(prefix: Path, *, folder_times: bool = True) -> dict[str, Node]:
             folders.remove(".safepip")
         for name in [*folders, *names]:
             path = os.path.join(here, name)
-            nodes[os.path.relpath(path, prefix)] = _node(path, folder_times=folder_times)
+            nodes[os.path.relpath(path, prefix)] = node(path, folder_times=folder_times)
     return nodes
 
 
-def _node(path: str, *, folder_times: bool) -> Node:
+def node(path: str, *, folder_times: bool) -> Node:
     status = os.lstat(path)
     kind, mode = stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode)
     if stat.S_ISDIR(status.st_mode):
