@@ -11,6 +11,7 @@ The map, from what knows least to what knows most; imports point upwards in this
     render/     says it: a report for people, and one for programs
     grammar/    what command lines are made of
     commands/   one function a command, where looking, deciding and acting meet
+    watch       runs pip and keeps what it is about to change, within pip's own process and Python
     startup     the hook that a guarded environment runs at each start: a text to be copied, no part of the rest
     cli/        a command line into a command, and a report onto a stream
 

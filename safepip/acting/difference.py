@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterable, Iterator
 
 from safepip.acting import files, vault
-from safepip.acting.snapshot import OWN, is_written_in_place, kind_of
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import DIGESTED, Item, ItemKind, Receipt
 from safepip.model.snapshot import Difference, Seen, Snapshot
+from safepip.watch import OWN
 
 
 def compare(snapshot: Snapshot) -> Difference:
@@ -22,8 +22,8 @@ def compare(snapshot: Snapshot) -> Difference:
     for path in snapshot.seen:
         if path:
             inside.setdefault(path.rpartition("/")[0], []).append(path)
-    for path, was in snapshot.seen.items():
-        if was.kind == "d":
+    for path in snapshot.seen:
+        if path in snapshot.looked:
             _compare_folder(snapshot, path, inside.get(path, []), found)
     return found
 
@@ -61,8 +61,8 @@ def _compare_folder(snapshot: Snapshot, path: str, inside: list[str], found: Dif
         found.gone += [inner for inner in inside if seen[inner].kind != "d"]
         return
     if (status.st_mtime_ns, status.st_ino) == (was.mtime, was.inode):
-        written = [inner for inner in inside if is_written_in_place(inner) and seen[inner].kind == "f"]
-        found.altered += [inner for inner in written if _is_other(home, inner, seen[inner])]
+        files_there = [inner for inner in inside if seen[inner].kind == "f"]
+        found.altered += [inner for inner in files_there if _is_other(home, inner, seen[inner])]
         return
     found.touched.append(path)
     with os.scandir(f"{home}/{path}") as entries:
@@ -71,7 +71,7 @@ def _compare_folder(snapshot: Snapshot, path: str, inside: list[str], found: Dif
         old, entry = seen[inner], names.get(inner.rpartition("/")[2])
         if (
             entry is not None
-            and kind_of(entry) == old.kind
+            and _kind(entry) == old.kind
             and (old.kind != "l" or _leads_as_before(entry, old))
         ):
             del names[entry.name]
@@ -93,6 +93,15 @@ def _folder_status(path: str) -> os.stat_result | None:
     return status if stat.S_ISDIR(status.st_mode) else None
 
 
+def _kind(entry: os.DirEntry[str]) -> str:
+    """As in `Seen`; "" for what is none of these: a socket, a device."""
+    if entry.is_symlink():
+        return "l"
+    if entry.is_dir(follow_symlinks=False):
+        return "d"
+    return "f" if entry.is_file(follow_symlinks=False) else ""
+
+
 def _leads_as_before(entry: os.DirEntry[str], was: Seen) -> bool:
     status = entry.stat(follow_symlinks=False)
     return (os.readlink(entry.path), status.st_mtime_ns) == (was.goal, was.mtime)
@@ -100,12 +109,14 @@ def _leads_as_before(entry: os.DirEntry[str], was: Seen) -> bool:
 
 def _is_other(home: str, path: str, was: Seen) -> bool:
     status = os.lstat(f"{home}/{path}")
-    return (status.st_ino, status.st_mtime_ns, status.st_size) != (was.inode, was.mtime, was.size)
+    mode = stat.S_IMODE(status.st_mode)
+    there = (status.st_ino, status.st_mtime_ns, status.st_size, mode)
+    return there != (was.inode, was.mtime, was.size, was.mode)
 
 
 def _add_fresh(entry: os.DirEntry[str], path: str, found: Difference) -> None:
     if not entry.is_dir(follow_symlinks=False):
-        if kind_of(entry):
+        if _kind(entry):
             found.fresh.append(path)
         return
     found.fresh_folders.append(path)

@@ -65,7 +65,7 @@ def exec_pip(words: Sequence[str], arguments: Sequence[str], environ: Mapping[st
 
 def environment(words: Sequence[str], environ: Mapping[str, str]) -> dict[str, str]:
     """The environment for pip. A target's own pip shall not start another by PIP_PYTHON or its configuration."""
-    if tuple(words[1:]) == _MODULE:
+    if tuple(words[1:]) == _MODULE or words[-1] == "-m":  # the latter where it is watched
         environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}  # as pip marks its own: cli/main_parser.py
     return mark.marked(environ)
 

@@ -80,13 +80,17 @@ def _carry_out(words: Words, found: Found, python: str | None) -> int | None:
     home = transaction.home_of(found)
     if home is None:
         return None
-    starting = pass_through.start(python, os.environ, sys.argv[0]) or pip.command(found.target)
 
-    def act(keep_open: Sequence[int]) -> int:
-        return pip.run(starting, words.words, os.environ, keep_open)
+    def act(start: Sequence[str], keep_open: Sequence[int]) -> int:
+        return pip.run(start, words.words, os.environ, keep_open)
 
     order = transaction.Order(
-        words.words, found, os.environ, act, lambda: streams.deadline(found.policy.timeout, acted=True)
+        words=words.words,
+        found=found,
+        environ=os.environ,
+        start=tuple(pass_through.start(python, os.environ, sys.argv[0]) or pip.command(found.target)),
+        act=act,
+        bounded=lambda: streams.deadline(found.policy.timeout, acted=True),
     )
     with streams.standard_output_kept(for_us=words.json):
         done = transaction.run(order, home)

@@ -114,7 +114,8 @@ def libraries(both: Both, new: Objects) -> Libraries:
     weighing = _Weighing(both, worlds, (now, then), config.libc)
     groups = [*losses.compare(worlds), *weighing.renewed()]
     weighed = losses.with_symbols(groups, weighing.lacking)
-    return Libraries(tuple(filter(weighing.counts, weighed)), before=before)
+    counted = filter(weighing.counts, map(weighing.without_outlived, weighed))
+    return Libraries(tuple(counted), before=before)
 
 
 def _shares(both: Both) -> Iterator[SharedFile]:
@@ -179,6 +180,9 @@ class _Weighing:
         self._now, self._then = surveyors
         self._known: dict[tuple[TargetPath, TargetPath], tuple[str, ...]] = {}
         self._other = both.turn.altered | both.turn.fresh
+        owners = both.turn.was.owners(both.turn.altered)
+        overwrites = install_findings.owners_overwritten(both.turn.altered, both.turn, owners)
+        self._overwritten = frozenset(item.path for item in overwrites)
 
     def renewed(self) -> Iterator[Grouped]:
         """Needs bound to the same path, where that or whoever needs it has other bytes now."""
@@ -194,10 +198,22 @@ class _Weighing:
             found = sorted(consumers.values(), key=lambda loss: (not loss.at_import, len(loss.chain)))
             yield Grouped(FindingKind.PROVIDER_CHANGED, wants, found[0].survivor, tuple(found))
 
+    def without_outlived(self, group: Grouped) -> Grouped:
+        """Not the libraries that a module had brought with it, which another distribution has overwritten: that is
+        what is to be told, and nobody opens them any more.
+        """
+        return group._replace(
+            losses=tuple(
+                loss
+                for loss in group.losses
+                if loss.at_import or loss.was is None or loss.was.preloader not in self._overwritten
+            )
+        )
+
     def counts(self, group: Grouped) -> bool:
         """Another place in the same distribution, or the same place with other bytes, is what was asked for."""
         if group.kind is not FindingKind.PROVIDER_CHANGED:
-            return True
+            return bool(group.losses)
         return any(self._owner(loss.was) != self._owner(loss.now) for loss in group.losses)
 
     def lacking(self, loss: Loss) -> tuple[str, ...]:

@@ -130,10 +130,11 @@ def _settle_install(home: TargetPath, entry: Entry) -> str:
     """Whatever pip had done by then stays, with the way back."""
     from safepip.acting import difference, snapshot
 
-    taken = None if receipts.is_whole(home, entry.id) else snapshot.load(home, entry.id)
-    changed = difference.compare(taken) if taken else None
-    if taken and changed:
-        difference.seal(taken, changed)
+    if entry.id in receipts.numbers(home) and not receipts.is_whole(home, entry.id):
+        kept = snapshot.load(home, entry.id)
+        changed = difference.compare(kept)
+        if changed:
+            difference.seal(kept, changed)
     whole = receipts.is_whole(home, entry.id)
     journal.end(home)
     _drop_halves(home)

@@ -12,6 +12,7 @@ from safepip.acting import difference, journal, lock, snapshot, vault
 from safepip.commands import before_install, install, keeping
 from safepip.commands.target import Found
 from safepip.errors import SafepipError
+from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Receipt
 from safepip.model.report import Decision, Remedy, Verdict
@@ -33,7 +34,10 @@ class Order:
     words: tuple[str, ...]
     found: Found
     environ: Mapping[str, str]
-    act: keeping.Act
+    start: tuple[str, ...]  # the words that start the installer
+    act: Callable[
+        [Sequence[str], Sequence[int]], int
+    ]  # with those, and descriptors that must outlive safepip
     bounded: Bounded
 
 
@@ -83,12 +87,13 @@ def run(order: Order, home: TargetPath) -> Done:
         words = tuple(_SECRET.sub("://", word) for word in order.words)
         journal.begin(home, Entry(Action.INSTALLING, number, " ".join(("pip", *words))))
         try:
-            kept = snapshot.keep(snapshot.look(home, [""]), home, number, words)
-        except vault.NotKeptError as error:
+            start = _kept(order, home, number, words)
+        except (OSError, vault.NotKeptError) as error:
             journal.end(home)
-            return _unkept(order, (handle,), error.message)
-        code = order.act((handle,))
-        return replace(_weighed(code, kept, earlier, order), notes=notes)
+            said = error.message if isinstance(error, SafepipError) else str(error)
+            return _unkept(order, (handle,), said)
+        code = order.act(start, (handle,))
+        return replace(_weighed(code, snapshot.load(home, number), earlier, order), notes=notes)
 
 
 def take_back(done: Done) -> None:
@@ -103,8 +108,27 @@ def take_back(done: Done) -> None:
         vault.drop(home, done.receipt.id)
 
 
+def _kept(order: Order, home: TargetPath, number: int, words: Sequence[str]) -> Sequence[str]:
+    """The words to start the installer with, so that what it changes is kept as it goes; or all is kept now."""
+    target = order.found.target
+    folder = snapshot.begin(home, number, words)
+    start = snapshot.watched(order.start, target, home, folder, _tops(target, home))
+    if start is not None:
+        return start
+    snapshot.keep_all(home, folder, _tops(target, home))
+    return order.start
+
+
+def _tops(target: Target, home: TargetPath) -> list[str]:
+    """What an installer may change, where it does not tell: all of a virtual environment."""
+    if target.is_venv:
+        return [""]
+    folders = [os.path.realpath(folder) for folder in (*target.sites, target.scripts)]
+    return sorted({folder[len(home) + 1 :] for folder in folders if folder.startswith(f"{home}/")})
+
+
 def _unkept(order: Order, handles: Sequence[int], reason: str) -> Done:
-    code = order.act(handles)
+    code = order.act(order.start, handles)
     return Done(
         code, code, unjudged=f"the environment was not kept, so this install cannot be taken back: {reason}"
     )
@@ -138,7 +162,7 @@ def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: 
 
 def _judged(kept: Snapshot, changed: Difference, earlier: before_install.Earlier, order: Order) -> Verdict:
     both = before_install.both(kept, changed, earlier)
-    return install.verdict_of(both, order.found.policy, kept.command)
+    return install.verdict_of(both, order.found.policy, ())
 
 
 def _let_go(kept: Snapshot) -> None:

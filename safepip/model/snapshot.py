@@ -22,13 +22,14 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What was below `home`, by path relative to it."""
+    """What was below `home`, by path relative to it, as far as it was looked at."""
 
     home: TargetPath
     number: int  # of the vault's folder that the second names lie in
     command: tuple[str, ...]
     seen: Mapping[str, Seen]
     kept: Mapping[str, int]  # under which number the bytes of a file lie there
+    looked: frozenset[str]  # folders whose names are all in `seen`
 
     @property
     def folder(self) -> str:

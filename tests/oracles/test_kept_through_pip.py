@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import pytest
 
+from safepip import watch
 from safepip.acting import difference, files, snapshot, turning
 from safepip.acting import vault as vaults
 from safepip.model.paths import TargetPath
@@ -44,22 +45,32 @@ def box(request: pytest.FixtureRequest, tmp_path: Path) -> Box:
     return Box(tmp_path, request.param)
 
 
-def pip(box: Box, *words: str) -> subprocess.CompletedProcess[str]:
-    command = [str(box.python), str(runner(box.pip)), "install", "--no-index", *words]
+@pytest.fixture(params=["as it goes", "at once"])
+def way(request: pytest.FixtureRequest) -> str:
+    """Both ways of keeping."""
+    return str(request.param)
+
+
+def pip(box: Box, *words: str, watcher: Sequence[str] = ()) -> subprocess.CompletedProcess[str]:
+    command = [str(box.python), *watcher, str(runner(box.pip)), "install", "--no-index", *words]
     return subprocess.run(
         command, env=box.environment(), cwd=box.out, check=False, capture_output=True, text=True
     )
 
 
-def through_pip(box: Box, *words: str) -> Kept:
+def through_pip(box: Box, *words: str, way: str) -> Kept:
     """Keep the box, let its pip do what `words` say, and go back."""
     home = TargetPath(os.path.realpath(box.v))
     age(box.v)
     before = trees.snapshot(box.v)
     vaults.make_room(home)
-    seen = snapshot.look(home, [""])
-    kept = snapshot.keep(seen, home, 1, ("install", *words))
-    done = pip(box, *words)
+    folder = snapshot.begin(home, 1, ("install", *words))
+    if way == "at once":
+        snapshot.keep_all(home, folder, [""])
+        done = pip(box, *words)
+    else:
+        done = pip(box, *words, watcher=(watch.__file__, home, folder, '[""]'))
+    kept = snapshot.load(home, 1)
     digests = {
         path: (before[path].holds, trees.node(f"{kept.folder}/{number}", folder_times=False).holds)
         for path, number in kept.kept.items()
@@ -89,7 +100,7 @@ def whole(box: Box, version: str, files: Sequence[str], scripts: str = LAUNCHER)
     return str(make_wheel(box.out, "whole", named, version=version, entry_points=scripts))
 
 
-def test_an_upgrade_is_taken_back_whole(box: Box) -> None:
+def test_an_upgrade_is_taken_back_whole(box: Box, way: str) -> None:
     """Modules, byte code, a launcher, a script, data files and files that nobody owns lie in the way."""
     data = ("whole-{}.data/scripts/run", "whole-{}.data/data/share/whole/note", "whole-{}.data/headers/w.h")
     old = ["whole/__init__.py", "whole/gone.py", "single.py", *(name.format("1.0") for name in data)]
@@ -102,42 +113,42 @@ def test_an_upgrade_is_taken_back_whole(box: Box) -> None:
     ]
     assert pip(box, whole(box, "1.0", old)).returncode == 0
     box.put("loose.py", "whole/sub/own.txt")
-    kept = through_pip(box, whole(box, "2.0", new))
+    kept = through_pip(box, whole(box, "2.0", new), way=way)
     assert kept.code == 0, kept.said
     holds(kept)
 
 
-def test_the_same_version_laid_down_once_more_is_taken_back(box: Box) -> None:
+def test_the_same_version_laid_down_once_more_is_taken_back(box: Box, way: str) -> None:
     wheel = whole(box, "1.0", ["whole/__init__.py", "single.py"])
     assert pip(box, wheel).returncode == 0
     box.put("single.py", text="edited = True\n")
-    kept = through_pip(box, "--force-reinstall", wheel)
+    kept = through_pip(box, "--force-reinstall", wheel, way=way)
     assert kept.code == 0, kept.said
     holds(kept)
 
 
-def test_laid_over_without_a_removal_it_is_taken_back(box: Box) -> None:
+def test_laid_over_without_a_removal_it_is_taken_back(box: Box, way: str) -> None:
     """`REQUESTED` is opened for writing where it lies."""
     wheel = whole(box, "1.0", ["whole/__init__.py", "single.py"])
     assert pip(box, wheel).returncode == 0
     box.put("single.py", text="edited = True\n")
-    kept = through_pip(box, "--ignore-installed", wheel)
+    kept = through_pip(box, "--ignore-installed", wheel, way=way)
     assert kept.code == 0, kept.said
     holds(kept)
 
 
-def test_an_editable_line_that_an_upgrade_takes_out_in_place_is_taken_back(box: Box) -> None:
+def test_an_editable_line_that_an_upgrade_takes_out_in_place_is_taken_back(box: Box, way: str) -> None:
     source = box.root / "source"
     (source / "whole.egg-info").mkdir(parents=True)
     (source / "whole.egg-info/PKG-INFO").write_text("Metadata-Version: 2.1\nName: whole\nVersion: 0.9\n")
     box.put("whole.egg-link", text=f"{source}\n.")
     box.put("easy-install.pth", text=f"/elsewhere\n{source}\n")
-    kept = through_pip(box, whole(box, "2.0", ["whole/__init__.py"]))
+    kept = through_pip(box, whole(box, "2.0", ["whole/__init__.py"]), way=way)
     assert kept.code == 0, kept.said
     holds(kept)
 
 
-def test_what_setup_py_installs_over_an_older_one_is_taken_back(tmp_path: Path) -> None:
+def test_what_setup_py_installs_over_an_older_one_is_taken_back(tmp_path: Path, way: str) -> None:
     """pip before 23.1 lets setuptools do it where there is no wheel package."""
     box = Box(tmp_path, Pip("22.3.1", "3.11"))
     bundled = sorted((Path(runner(box.pip)).parent.parent).glob("setuptools"))
@@ -155,7 +166,7 @@ def test_what_setup_py_installs_over_an_older_one_is_taken_back(tmp_path: Path) 
             """)
         )
     assert pip(box, "--no-use-pep517", "--no-build-isolation", str(tmp_path / "source-1.0")).returncode == 0
-    kept = through_pip(box, "--no-use-pep517", "--no-build-isolation", str(tmp_path / "source-2.0"))
+    kept = through_pip(box, "--no-use-pep517", "--no-build-isolation", str(tmp_path / "source-2.0"), way=way)
     assert kept.code == 0, kept.said
     assert "setup.py install" in kept.said
     holds(kept)
@@ -172,13 +183,13 @@ def provided(box: Box) -> bool:
     return True
 
 
-def test_a_pip_that_fails_halfway_is_taken_back(box: Box) -> None:
+def test_a_pip_that_fails_halfway_is_taken_back(box: Box, way: str) -> None:
     """It has brought one distribution and cannot bring the next: a folder lies where a file belongs."""
     assert pip(box, whole(box, "1.0", ["whole/__init__.py"])).returncode == 0
     (box.sp / "stuck.py").mkdir()
     (box.sp / "stuck.py/inside").write_text("")
     stuck = str(make_wheel(box.out, "zz-stuck", {"stuck.py": ""}, requires=["whole==2.0"]))
-    kept = through_pip(box, stuck, whole(box, "2.0", ["whole/__init__.py", "whole/new.py"]))
+    kept = through_pip(box, stuck, whole(box, "2.0", ["whole/__init__.py", "whole/new.py"]), way=way)
     assert kept.code != 0
     holds(kept)
 
@@ -189,7 +200,8 @@ def test_second_names_are_no_use_for_what_is_written_in_place(tmp_path: Path) ->
     for name in ("a.pth", "plain.txt"):
         (tmp_path / name).write_text("old")
     vaults.make_room(home)
-    kept = snapshot.keep(snapshot.look(home, [""]), home, 1, ())
+    snapshot.keep_all(home, snapshot.begin(home, 1, ()), [""])
+    kept = snapshot.load(home, 1)
     for name in ("a.pth", "plain.txt"):
         (tmp_path / name).write_text("newer")
     (tmp_path / "fresh").touch()

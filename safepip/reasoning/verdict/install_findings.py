@@ -61,7 +61,7 @@ def partners_at_stake(
 
 
 def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy, ...]:
-    """What to do instead of an install that breaks something."""
+    """What to do instead of an install that breaks something; without `words` it is done, and what mends it."""
     if not any(item.severity is Severity.REFUSE for item in verdict.findings):
         return ()
     safepip = ("safepip", "--python", verdict.target.executable)
@@ -69,15 +69,13 @@ def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy
     kinds = {item.kind for item in verdict.findings if item.severity is Severity.REFUSE}
     found = []
     if FindingKind.FILE_LOST in kinds and turn.replaced:
-        found.append(
-            Remedy(
-                "Install it, and lay down once more what loses files",
-                (
-                    (*safepip, *words),
-                    (*safepip, "install", "--no-deps", "--force-reinstall", *_losers(verdict, turn, pinned)),
-                ),
-            )
-        )
+        hurt = _losers(verdict, turn, pinned)
+        once_more = (*safepip, "install", "--no-deps", "--force-reinstall", *hurt)
+        if words:
+            title = "Install it, and lay down once more what loses files"
+            found.append(Remedy(title, ((*safepip, *words), once_more)))
+        else:
+            found.append(Remedy("Lay down once more what has lost files", (once_more,)))
     elif kinds & {FindingKind.SYMBOL_LOST, FindingKind.LIBRARY_LOST, FindingKind.REQUIREMENT_LOST}:
         losers = sorted({item.distribution for item in verdict.findings if item.severity is Severity.REFUSE})
         found.append(
@@ -167,5 +165,6 @@ def owners_overwritten(
     coming = {path: dist for dist in turn.arriving for path in dist.files or ()}
     for path in sorted(altered):
         for owner in owners.get(path, ()):
-            if path in coming and owner not in turn.arriving and owner.key != coming[path].key:
+            stays = owner not in turn.arriving and owner not in turn.replaced
+            if path in coming and stays and owner.key != coming[path].key:
                 yield Overwrite(path, owner, coming[path])
