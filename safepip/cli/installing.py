@@ -166,6 +166,9 @@ def _report(verdict: Verdict, *, as_json: bool, chosen: str) -> None:
 
         sys.stdout.write(f"{document.dump(verdict)}\n")
         return
+    if not verdict.installing and not verdict.findings:
+        sys.stdout.write("safepip: nothing is to be installed: what is asked for is there\n")
+        return
     from safepip.render import terminal
 
     sys.stdout.write(terminal.show(verdict, streams.style(1), chosen))

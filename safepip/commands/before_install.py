@@ -68,7 +68,7 @@ def _taken(
     replaced: Iterable[Distribution],
     arriving: Iterable[Distribution],
 ) -> dict[TargetPath, Distribution | None]:
-    """Files that are absent now, those among them that came and went within the same install."""
+    """Files that are absent now, those among them that came and went within the same install; byte code aside."""
     owner = {path: dist for dist in replaced for path in dist.files or ()}
     absent = {
         path
@@ -76,7 +76,8 @@ def _taken(
         for path in dist.files or ()
         if path not in come and not os.path.lexists(path)
     }
-    return {path: owner.get(path) for path in sorted(absent.union(gone))}
+    paths = sorted(path for path in absent.union(gone) if not path.endswith(".pyc"))
+    return {path: owner.get(path) for path in paths}
 
 
 def _absolute(kept: Snapshot, paths: Iterable[str]) -> frozenset[TargetPath]:

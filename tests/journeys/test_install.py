@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support import trees
-from support.sandbox import TAG, Environment, library, module
+from support.sandbox import Environment, library
 from support.wheels import make_wheel
 
 REFUSED, BROKE = 10, 13
@@ -102,22 +102,6 @@ def test_a_library_that_another_owns_is_overwritten_and_both_are_named(
     )
 
 
-def test_a_partner_that_moves_on_takes_a_needed_library_along(
-    environment: Environment, tmp_path: Path
-) -> None:
-    environment.add("qt", {"qt/libqt.so.6": library("libqt.so.6")})
-    environment.add(
-        "pyqt",
-        {"pyqt/__init__.py": "", f"pyqt/gui.{TAG}.so": module("libqt.so.6", runpath="$ORIGIN/../qt")},
-        requires=["qt"],
-    )
-    wheel = make_wheel(tmp_path, "qt", {"qt/libqt.so.7": library("libqt.so.7")}, version="7.0")
-    report = environment.safepip("install", *OFFLINE, "--dry-run", "--json", str(wheel)).report
-    assert ("library-lost", "refuse", "pyqt") in kinds(report)
-    done = environment.safepip("install", *OFFLINE, str(wheel))
-    assert (done.code, "libqt.so.6" in done.err) == (BROKE, True)
-
-
 def test_a_pip_that_fails_leaves_nothing_kept_where_it_changed_nothing(
     environment: Environment, tmp_path: Path
 ) -> None:
@@ -135,14 +119,13 @@ def test_an_install_into_another_folder_is_pips_alone(environment: Environment, 
     assert not (environment.prefix / ".safepip").exists()
 
 
-def test_a_version_that_a_survivor_does_not_take_is_a_lost_requirement(
-    environment: Environment, tmp_path: Path
-) -> None:
-    environment.add("base", {"base.py": ""})
-    environment.add("user", {"user.py": "import base\n"}, requires=["base<2"])
-    wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
-    report = environment.safepip("install", *OFFLINE, "--dry-run", "--json", str(wheel)).report
-    assert kinds(report) == [("requirement-lost", "refuse", "user")]
+def test_where_nothing_is_to_be_installed_a_dry_run_says_so(environment: Environment) -> None:
+    environment.add("leaf", {"leaf.py": ""})
+    answer = environment.safepip("install", "--no-index", "--dry-run", "leaf")
+    assert (answer.code, answer.out) == (
+        0,
+        "safepip: nothing is to be installed: what is asked for is there\n",
+    )
 
 
 def test_undo_leads_back_to_every_byte_mode_and_time(split: tuple[Environment, list[str]]) -> None:

@@ -1,0 +1,136 @@
+"""What an install can do to those who are there, each kind on small wheels: foretold, and found when it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import trees
+from support.sandbox import TAG, Environment, library, module
+from support.wheels import make_wheel
+
+REFUSED, BROKE = 10, 13
+Told = list[tuple[str, str, str]]
+
+
+def kinds(report: dict[str, Any]) -> Told:
+    return [(one["kind"], one["severity"], one["distribution"]) for one in report["findings"]]
+
+
+def brought(report: dict[str, Any]) -> set[tuple[str, str, str | None]]:
+    return {(one["name"], one["version"], one["was"]) for one in report["installing"]}
+
+
+def judged(environment: Environment, *wheels: Path, words: Sequence[str] = ("--no-deps",)) -> Told:
+    """The same before and after; and where it is done, it is taken back."""
+    before = trees.snapshot(environment.prefix)
+    asked = ["install", "--no-index", *words, *map(str, wheels), "--json"]
+    foretold = environment.safepip(*asked, "--dry-run")
+    assert trees.snapshot(environment.prefix) == before
+    done = environment.safepip(*asked)
+    codes = {"refuse": (REFUSED, BROKE), "warn": (0, 0), "allow": (0, 0)}[foretold.report["verdict"]]
+    assert (foretold.code, done.code) == codes
+    assert kinds(done.report) == kinds(foretold.report)
+    assert brought(done.report) == brought(foretold.report)
+    if done.report["verdict"] != "allow":
+        assert environment.safepip("undo").code == 0
+        assert trees.snapshot(environment.prefix) == before
+    return kinds(foretold.report)
+
+
+def codecs(name: str, number: str) -> dict[str, str | bytes]:
+    """A module with libraries of its own beside it, as wheels for Linux have them."""
+    form, codec = f"libformat-{number}.so.1", f"libcodec-{number}.so.1"
+    return {
+        "cv/__init__.py": "",
+        f"cv/cv.{TAG}.so": module(form, codec, runpath=f"$ORIGIN/../{name}.libs"),
+        f"{name}.libs/{form}": library(form, codec),
+        f"{name}.libs/{codec}": library(codec),
+    }
+
+
+def test_a_distribution_that_is_split_loses_what_its_new_dependency_brings(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """pip lays the dependency down first, then removes the old version by its RECORD."""
+    old = make_wheel(tmp_path, "whole", {"whole/__init__.py": "", "whole/core.py": "x = 1\n"})
+    assert environment.safepip("install", "--no-index", str(old)).code == 0
+    new = make_wheel(tmp_path, "whole", {"whole_meta.py": ""}, version="2.0", requires=["whole-core"])
+    core = make_wheel(tmp_path, "whole-core", {"whole/__init__.py": "", "whole/core.py": "x = 2\n"})
+    assert judged(environment, new, core, words=()) == [("file-lost", "refuse", "whole-core")]
+
+
+def test_a_distribution_that_hands_its_files_over_in_the_right_order_loses_nothing(
+    environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("whole", {"whole/core.py": "x = 1\n"})
+    new = make_wheel(tmp_path, "whole", {"whole_meta.py": ""}, version="2.0")
+    core = make_wheel(tmp_path, "core", {"whole/core.py": "x = 2\n"}, requires=["whole"])
+    assert judged(environment, new, core, words=()) == []
+
+
+def test_a_partner_that_moves_alone_takes_a_library_along(environment: Environment, tmp_path: Path) -> None:
+    environment.add("qt", {"qt/libqt.so.6": library("libqt.so.6")})
+    gui = module("libqt.so.6", runpath="$ORIGIN/../qt")
+    environment.add("pyqt", {"pyqt/__init__.py": "", f"pyqt/gui.{TAG}.so": gui}, requires=["qt"])
+    wheel = make_wheel(tmp_path, "qt", {"qt/libqt.so.7": library("libqt.so.7")}, version="7.0")
+    assert ("library-lost", "refuse", "pyqt") in judged(environment, wheel)
+
+
+def test_modules_that_were_built_for_the_major_version_before_are_told(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """Those that were built for both are not."""
+    environment.add("numpy", {"numpy/__init__.py": ""}, version="1.26.4")
+    old, both = b"numpy.core._multiarray_umath\0", b"numpy._core._multiarray_umath\0"
+    environment.add("h5py", {f"h5py/a.{TAG}.so": module() + old}, requires=["numpy"])
+    environment.add("scipy", {f"scipy/a.{TAG}.so": module() + old + both}, requires=["numpy"])
+    wheel = make_wheel(tmp_path, "numpy", {"numpy/__init__.py": ""}, version="2.0.0")
+    assert judged(environment, wheel) == [("abi-partner", "warn", "h5py")]
+
+
+def test_a_second_owner_that_overwrites_a_module_is_told_and_nothing_of_its_libraries(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """The first one's libraries lie there unused: nobody opens them any more."""
+    environment.add("first", codecs("first", "1"))
+    wheel = make_wheel(tmp_path, "second", codecs("second", "2"))
+    told = judged(environment, wheel)
+    assert ("overwrites", "warn", "first") in told
+    assert {severity for _, severity, _ in told} == {"warn"}
+
+
+@pytest.mark.parametrize(("protected", "severity"), [("", "warn"), ("torch", "refuse")])
+def test_another_build_of_what_nobody_named_is_told(
+    protected: str, severity: str, environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("torch", {"torch.py": ""}, version="2.9.1+cu128")
+    (environment.prefix / ".safepip").mkdir(mode=0o700)
+    (environment.prefix / ".safepip/config.toml").write_text(
+        f"protected = {[protected] if protected else []}\n"
+    )
+    make_wheel(tmp_path, "torch", {"torch.py": ""}, version="2.9.2+cpu")
+    tool = make_wheel(tmp_path, "tool", {"tool.py": ""}, requires=["torch>2.9.1"])
+    told = judged(environment, tool, words=("--find-links", str(tmp_path)))
+    assert told == [("variant-changed", severity, "torch")]
+
+
+def test_a_module_that_a_new_version_no_longer_has_is_a_lost_import(
+    environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("base", {"base/__init__.py": "", "base/old.py": ""})
+    environment.add("user", {"user.py": "import base.old\n"}, requires=["base"])
+    wheel = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/new.py": ""}, version="2.0")
+    assert judged(environment, wheel) == [("import-lost", "refuse", "user")]
+
+
+def test_a_requirement_that_the_new_version_does_not_meet_is_lost(
+    environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("base", {"base.py": ""})
+    environment.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
+    assert judged(environment, wheel) == [("requirement-lost", "refuse", "user")]
