@@ -1,4 +1,4 @@
-"""The start-up hook of a guarded environment: `pip uninstall` becomes safepip's.
+"""The start-up hook of a guarded environment: `pip uninstall` and `pip install` become safepip's.
 
 `safepip guard on` lays a copy of this file into site-packages, with the two places below filled in. It is run by the
 environment's own Python, whatever its version (3.8 and later), while that starts; it must never stand in the way of
@@ -17,15 +17,19 @@ MARK = "SAFEPIP_RUNS_PIP"
 _NO_VALUE = frozenset("bBdEhiIOPqRsSuvVx?")  # CPython's Python/getopt.c
 _WITH_VALUE = frozenset("WX")
 _SCRIPT_ENDS = ("", ".pyz")
+_GUARDED = ("uninstall", "install")
+_DEEPEST = 64  # parents that are looked at
 
 
 def act() -> None:
-    """Become safepip if this process was started to be `pip uninstall`; else return at once."""
+    """Become safepip if this process was started to be `pip uninstall` or `pip install`; else return at once."""
     words = _command_line()
-    if "uninstall" not in words:
+    if not any(word in words for word in _GUARDED):
         return
     arguments = _pip_arguments(words)
-    if arguments is None or "uninstall" not in arguments or not _is_ours() or _is_run_by_safepip():
+    if arguments is None or not any(word in arguments for word in _GUARDED):
+        return
+    if not _is_ours() or _is_run_by_safepip() or ("uninstall" not in arguments and _is_within_an_install()):
         return
     if not (os.access(SAFEPIP_PYTHON, os.X_OK) and os.path.isdir(SAFEPIP_FOLDER)):
         _say(f"safepip is gone from {SAFEPIP_FOLDER}: pip goes on unguarded (to end this: rm {_stem()}.*)")
@@ -104,9 +108,23 @@ def _is_run_by_safepip() -> bool:
     return mark in (str(os.getpid()), str(os.getppid()), _grandparent()) if mark else False
 
 
+def _is_within_an_install() -> bool:
+    """What a build runs is part of the install that it is for, which is kept as a whole by then."""
+    mark, process = os.environ.get(MARK, ""), str(os.getppid())
+    for _ in range(_DEEPEST if mark else 0):
+        if process == mark:
+            return True
+        process = _parent_of(process)
+    return False
+
+
 def _grandparent() -> str:
+    return _parent_of(str(os.getppid()))
+
+
+def _parent_of(process: str) -> str:
     try:
-        with open(f"/proc/{os.getppid()}/stat", "rb") as file:
+        with open(f"/proc/{process}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[1].decode()
     except (OSError, IndexError):
         return "none"

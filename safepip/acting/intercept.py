@@ -2,7 +2,7 @@
 
 Three files of one name in site-packages, in no distribution's RECORD, so that neither an upgrade of pip nor the
 removal of anything takes them. Python executes the `import` line of the `.pth` file at each start, so that line
-decides by itself, and imports the hook only where `uninstall` stands on the command line; and only once, for a
+decides by itself, and imports the hook only where `uninstall` or `install` stands on the command line; and only once, for a
 virtual environment's files are read twice (site.venv and then site.main). From Python 3.18 on such
 lines are ignored; from 3.15 on a `.start` file of the same name takes their place (PEP 829).
 """
@@ -21,8 +21,8 @@ OLDEST = (3, 8)
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LINE = (
-    'import sys; ("uninstall" in sys.orig_argv if hasattr(sys, "orig_argv") else '
-    'b"\\0uninstall\\0" in open("/proc/self/cmdline", "rb").read()) '
+    'import sys; ("install" in sys.orig_argv or "uninstall" in sys.orig_argv if hasattr(sys, "orig_argv") else '
+    'b"install\\0" in open("/proc/self/cmdline", "rb").read()) '
     f'and "{NAME}" not in sys.modules and __import__("{NAME}").act()\n'
 )
 _ENTRY_POINT = f"{NAME}:act\n"

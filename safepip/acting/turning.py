@@ -124,6 +124,8 @@ def _let_come(receipt: Receipt) -> None:
             files.mkdir(receipt.place(item), item.mode)
     for item in receipt.of(ItemKind.ARRIVED):
         _put(receipt, item)
+    for item in sorted(receipt.of(ItemKind.ARRIVED_FOLDER), key=_depth, reverse=True):
+        _mend_status(receipt, item)
 
 
 def _put(receipt: Receipt, item: Item) -> None:

@@ -19,7 +19,8 @@ _HELP = {
 Usage: safepip [--python PATH] guard on|off|status [--python PATH] [--json]
 
 Guards one environment whatever calls its pip: pip, pip3, python -m pip, a script, a notebook, `bash -c` over ssh.
-A start-up hook in its site-packages looks at the command line of each Python and acts on `pip uninstall` alone.
+A start-up hook in its site-packages looks at the command line of each Python and acts on `pip uninstall` and
+`pip install` alone.
 
   on       lay the hook down, and see that it acts
   off      take it away; the environment is as it was

@@ -137,4 +137,5 @@ def _environment(words: Sequence[str], plain: Plain, environ: Mapping[str, str])
     ):  # PIP_PYTHON shall not start another: pip's cli/main_parser.py
         environ = {**environ, "_PIP_RUNNING_IN_SUBPROCESS": "1"}
     # A word that the hook of `guard on` takes for the command, and that is another command's argument.
-    return mark.marked(environ) if "uninstall" in plain.words else environ
+    hooked = "uninstall" in plain.words or "install" in plain.words
+    return mark.marked(environ) if hooked else environ

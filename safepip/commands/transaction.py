@@ -19,6 +19,7 @@ from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.snapshot import Difference, Snapshot
 from safepip.reading.pythons import interpreter
 from safepip.reading.sites import receipts
+from safepip.reading.sites.homes import homes_of
 
 BROKE = 13
 Bounded = Callable[[], AbstractContextManager[None]]
@@ -63,10 +64,13 @@ class Done:
 
 
 def home_of(found: Found) -> TargetPath | None:
-    """Where the environment can be kept; None where pip itself cannot write there, or where it is not an environment of its own."""
+    """Where pip will install, and so where what it changes is kept; None where it cannot write, as it will say itself."""
     target = found.target
-    home = TargetPath(os.path.realpath(target.prefix))
-    return home if target.is_venv and os.access(home, os.W_OK) else None
+    prefix = TargetPath(os.path.realpath(target.prefix))
+    sites = [os.path.realpath(site) for site in target.sites]
+    if any(os.access(site, os.W_OK) for site in sites if site.startswith(f"{prefix}/")):
+        return prefix
+    return next((home for home in homes_of(target) if home != prefix and os.access(home, os.W_OK)), None)
 
 
 def run(order: Order, home: TargetPath) -> Done:

@@ -8,6 +8,8 @@ safepip stands in pip's place and refuses to remove what the rest of an environm
 Usage:
   safepip uninstall [options] PACKAGE …    pip's uninstall behind the guard
   safepip uninstall [options] -r FILE …
+  safepip install [options] PACKAGE …      pip's install, judged when it is done, with a way back;
+                                           --dry-run judges before, --rollback goes back by itself
   safepip why NAME                         what a library, module or distribution is, and who needs it
   safepip audit                            what can go, and what each removal would break
   safepip guard on|off|status              guard one environment, whatever calls its pip
@@ -15,7 +17,7 @@ Usage:
   safepip hook                             answer a coding agent's tool call
   safepip uv pip uninstall PACKAGE …       uv's uninstall behind the guard
   safepip doctor [--fix]                   what is broken now, and the commands that mend it
-  safepip undo [ID]                        put back what a removal took
+  safepip undo [ID]                        take back a removal or an install
   safepip history [--drop]                 what is kept for that, and let it go
   safepip explain [KIND]                   what a finding or a check means, and what to do
   safepip COMMAND …                        any other command goes to pip unchanged
@@ -67,7 +69,8 @@ Usage:
   safepip undo [ID] [--json]
   safepip history [--drop] [--json]
 
-`undo` puts back what the last removal took, or the one numbered ID: paths, bytes, modes, times, links and metadata.
+`undo` puts back what the last change took, or the one numbered ID: paths, bytes, modes, times, links and metadata;
+of an install it takes away what came as well.
 Where something has taken a place since, nothing is touched and it is named (10). Where a module that is back does
 not find a library any more that it found before, that is said (13).
 

@@ -14,8 +14,9 @@ import pytest
 
 from support.pips import interpreter
 from support.sandbox import Environment, Run, run
+from support.wheels import make_wheel
 
-REFUSED = 10
+REFUSED, BROKE = 10, 13
 UNGUARDED = 10
 ALL = bool(os.environ.get("SAFEPIP_TEST_ALL"))
 WAYS = [
@@ -127,6 +128,42 @@ def test_what_is_no_removal_is_as_before(words: list[str], guarded: Environment)
     answer = run([str(guarded.python), *words])
     guard(guarded, "off")
     assert answer == run([str(guarded.python), *words])
+
+
+@pytest.mark.parametrize("way", ["pip install", "python -m pip install", "bash -c 'pip install \"$@\"' bash"])
+def test_an_install_is_judged_when_it_is_done(way: str, guarded: Environment, tmp_path: Path) -> None:
+    guarded.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    guarded.add("base", {"base.py": ""})
+    wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
+    done = shell(["sh", "-c"], f"{way} -q --no-index --no-deps {wheel}", guarded)
+    assert (done.code, "BROKEN NOW: user, by base 2.0" in done.err) == (BROKE, True)
+    assert run([sys.executable, "-m", "safepip", "--python", str(guarded.python), "undo"]).code == 0
+    assert (guarded.site / "base-1.0.dist-info").exists()
+
+
+def test_what_a_build_installs_is_part_of_the_install_that_it_is_for(
+    guarded: Environment, tmp_path: Path
+) -> None:
+    """Not a second one, which would wait for the first to end."""
+    inner = make_wheel(tmp_path, "inner", {"inner.py": ""})
+    source = tmp_path / "source"
+    source.mkdir()
+    (source / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    outer = make_wheel(tmp_path, "outer", {"outer.py": ""})
+    (source / "backend.py").write_text(
+        "import shutil, subprocess, sys\n"
+        "def build_wheel(folder, *_):\n"
+        f"    subprocess.run([{str(guarded.python)!r}, '-m', 'pip', 'install', '--no-index', {str(inner)!r}], check=True)\n"
+        f"    shutil.copy({str(outer)!r}, folder)\n"
+        f"    return {outer.name!r}\n"
+    )
+    before = set(guarded.tree())
+    done = shell(["sh", "-c"], f"pip install -q --no-index --no-build-isolation {source}", guarded)
+    assert done.code == 0, done.err
+    came = {path.rpartition("/")[2] for path in set(guarded.tree()) - before}
+    assert {"inner.py", "outer.py"} <= came
 
 
 def test_a_program_of_another_name_with_that_word_is_left_alone(guarded: Environment, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from support import trees
+from support.boxes import Box
+from support.pips import NEWEST, RUNNING, Pip
 from support.sandbox import Environment, library
 from support.wheels import make_wheel
 
@@ -292,3 +294,19 @@ def test_a_password_in_an_address_is_not_kept(environment: Environment, tmp_path
     assert environment.safepip(*words).code == BROKE
     manifest = (environment.prefix / ".safepip/vault/1/manifest").read_text()
     assert ("secret" in manifest, "https://localhost:1/" in manifest) == (False, True)
+
+
+def test_an_installation_of_python_itself_is_guarded_as_an_environment_is(tmp_path: Path) -> None:
+    """As in a container: what pip may change lies among what is none of its business."""
+    box = Box(tmp_path, Pip(NEWEST, RUNNING), system=True).install_pip()
+    environment = Environment(box.sys)
+    environment.add("base", {"base.py": "", "../../../share/base/note": "old"})
+    environment.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    data = "base-2.0.data/data/share/base/note"
+    wheel = make_wheel(tmp_path, "base", {"base.py": "", data: "new"}, version="2.0")
+    before = trees.snapshot(environment.prefix)
+    env = {name: value for name, value in box.environment().items() if name != "PATH"}
+    assert environment.safepip("install", *OFFLINE, str(wheel), env=env).code == BROKE
+    assert (environment.prefix / "share/base/note").read_text() == "new"
+    assert environment.safepip("undo", env=env).code == 0
+    assert trees.snapshot(environment.prefix) == before

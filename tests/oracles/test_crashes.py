@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from safepip.acting import files
+from safepip.acting import difference, files, vault
+from safepip.acting import snapshot as acting_snapshot
 from safepip.commands import keeping, safely, undo
 from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
@@ -117,6 +118,27 @@ def removed(before: Small, tmp_path: Path) -> Small:
     return env
 
 
+@pytest.fixture
+def installed(before: Small, tmp_path: Path) -> Small:
+    """An upgrade that was done: files that went, others in their place, new ones, folders of both kinds, a link."""
+    env = copy(before, tmp_path / "installed")
+    home = TargetPath(str(env.prefix))
+    vault.make_room(home)
+    acting_snapshot.keep_all(home, acting_snapshot.begin(home, 1, ("install", "victim")), [""])
+    shutil.rmtree(env.site / "victim/sub")
+    (env.site / "victim/link").unlink()
+    (env.site / "victim/link").write_text("a file now")
+    (env.site / "victim/both.py").unlink()
+    (env.site / "victim/both.py").write_text("another's")
+    (env.site / "one.py").unlink()
+    (env.site / "fresh/inner").mkdir(parents=True)
+    (env.site / "fresh/inner/new.py").write_text("")
+    (env.site / "fresh/link").symlink_to("inner")
+    kept = acting_snapshot.load(home, 1)
+    difference.seal(kept, difference.compare(kept))
+    return env
+
+
 def ends(start: Small, operation: Operation, work: Path) -> tuple[Tree, Tree, int]:
     """The trees before and after, and how many calls lie between."""
     env = copy(start, work)
@@ -158,6 +180,7 @@ OPERATIONS = pytest.mark.parametrize(
         (remove_safely, "before"),
         (take_back, "removed"),
         (take_back, "spared"),
+        (take_back, "installed"),
         (let_go, "removed"),
     ],
 )

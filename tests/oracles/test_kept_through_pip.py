@@ -26,8 +26,13 @@ from support.boxes import Box
 from support.pips import NEWEST, RUNNING, Pip, runner
 from support.wheels import make_wheel
 
-PIPS = [Pip("22.3.1", "3.11"), Pip("24.0", RUNNING), Pip(NEWEST, RUNNING)]
-MORE = [Pip(version, RUNNING) for version in ("23.2.1", "24.3.1", "25.3", "26.1", "26.3")]
+PIPS = [Pip("22.3.1", "3.8"), Pip("22.3.1", "3.11"), Pip("24.0", RUNNING), Pip(NEWEST, RUNNING)]
+MORE = [
+    Pip("25.3", "3.13"),
+    Pip("24.0", "3.9"),
+    Pip("24.0", "3.10"),
+    *(Pip(version, RUNNING) for version in ("23.2.1", "24.3.1", "25.3", "26.1", "26.3")),
+]
 EVERY = [*PIPS, *(pip for pip in MORE if os.environ.get("SAFEPIP_ALL_PIPS") and pip not in PIPS)]
 LAUNCHER = "[console_scripts]\nwhole = whole:main\n"
 

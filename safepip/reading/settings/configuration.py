@@ -28,7 +28,7 @@ from typing import Any
 
 from safepip.errors import SafepipError
 from safepip.model.report import FindingKind, Policy, Severity
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
 _LONGEST = 86_400
@@ -50,7 +50,7 @@ def _files(environ: Mapping[str, str], prefix: str) -> Iterator[str]:
     yield _MACHINE
     home = environ.get("XDG_CONFIG_HOME", "")
     if not os.path.isabs(home):  # the XDG base directory specification has such a value ignored
-        home = os.path.expanduser("~/.config")
+        home = tree.expanduser("~/.config")
     yield f"{home}/safepip/config.toml"
     yield f"{prefix}/.safepip/config.toml"
 
@@ -93,7 +93,7 @@ def _read(path: str) -> Mapping[str, Any]:
 
     try:
         return tomllib.loads(data.decode())
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or a number of thousands of digits
         raise _wrong(path, f"it is no TOML: {error}", "") from error
 
 
@@ -119,10 +119,10 @@ def _protected(value: object, path: str) -> frozenset[str]:
 
 def _code(value: object, path: str) -> Iterator[str]:
     for folder in value if isinstance(value, list) else [None]:
-        full = os.path.expanduser(folder) if isinstance(folder, str) else ""
+        full = tree.expanduser(folder) if isinstance(folder, str) else ""
         if not os.path.isabs(full):
             raise _wrong(path, f"code has {folder!r}", "a list of folders, each from / or ~ on")
-        if not os.path.isdir(full):
+        if not tree.isdir(full):
             raise _wrong(path, f"code: there is no folder {full}", "")
         yield full
 

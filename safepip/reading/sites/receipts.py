@@ -16,9 +16,11 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Held, Item, ItemKind, Receipt
+from safepip.reading import tree
 from safepip.reading.sites.homes import homes_of
 
 FORMAT = 2
+_LAST_MOMENT = 1 << 38  # seconds since 1970, in the year 10680
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -52,14 +54,14 @@ def journal(home: TargetPath) -> Entry | None:
     try:
         entry = json.loads(text)
         return Entry(Action(entry["action"]), int(entry["id"]), str(entry["what"]))
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SafepipError("broken-journal", f"{path} cannot be understood: {error}") from error
 
 
 def numbers(home: TargetPath) -> list[int]:
     """The folders in the vault, the oldest first, whole or not."""
     try:
-        names = os.listdir(f"{home}/.safepip/vault")
+        names = tree.listdir(f"{home}/.safepip/vault")
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted(int(name) for name in names if name.isdecimal() and str(int(name)) == name)
@@ -67,7 +69,7 @@ def numbers(home: TargetPath) -> list[int]:
 
 def is_whole(home: TargetPath, number: int) -> bool:
     """A folder without its manifest was being made, or being let go, when a run was cut off."""
-    return os.path.lexists(f"{home}/.safepip/vault/{number}/manifest")
+    return tree.lexists(f"{home}/.safepip/vault/{number}/manifest")
 
 
 def load(home: TargetPath, number: int) -> Receipt:
@@ -82,7 +84,7 @@ def load(home: TargetPath, number: int) -> Receipt:
         raise SafepipError("no-such-change", f"there is no change {number} to undo") from None
     try:
         receipt = _receipt(home, number, json.loads(text))
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
         raise DistrustedError(
             "broken-manifest", f"{folder}/manifest cannot be understood: {error}"
         ) from error
@@ -107,14 +109,14 @@ def held(home: TargetPath) -> tuple[Held, ...]:
 
 def own_bytes(folder: str) -> int:
     """What letting go of `folder` would free: what nothing else links."""
-    with os.scandir(folder) as entries:
+    with tree.scandir(folder) as entries:
         statuses = [entry.stat(follow_symlinks=False) for entry in entries]
     return sum(status.st_size for status in statuses if status.st_nlink == 1)
 
 
 def _distrusted(path: str, kind: int, forbidden: int) -> str:
     try:
-        status = os.lstat(path)
+        status = tree.lstat(path)
     except FileNotFoundError:
         return ""
     if stat.S_IFMT(status.st_mode) != kind:
@@ -128,7 +130,7 @@ def _read(path: str, home: TargetPath) -> str:
     reason = distrusted(home) or _distrusted(path, stat.S_IFREG, _OTHERS_WRITE)
     if reason:
         raise DistrustedError("distrusted-vault", f"nothing is restored in {home}: {reason}")
-    with open(path, "rb") as stream:
+    with tree.open(path, "rb") as stream:
         return stream.read().decode()
 
 
@@ -138,13 +140,11 @@ def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:
     kinds = {kind.value: kind for kind in ItemKind}
     items = tuple([Item(kinds[row[0]], *row[1:]) for row in said["items"]])
     for item in items:
-        numeric = (item.mode, item.mtime, item.size, item.content, item.successor)
-        if not all(isinstance(value, int) for value in numeric) or item.mode & ~0o7777:
-            raise ValueError(f"odd item {item.path!r}")
+        _check(item)
     return Receipt(
         home,
         number,
-        float(said["time"]),
+        _time(said["time"]),
         tuple(map(str, said["command"])),
         tuple((str(name), str(version)) for name, version in said["leaving"]),
         items,
@@ -153,6 +153,24 @@ def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:
         tuple(map(str, said["unmet"])),
         tuple((str(name), str(version)) for name, version in said.get("arriving", ())),
     )
+
+
+def _time(said: float) -> float:
+    """A moment that a clock can show; `inf` and `nan` are JSON for Python."""
+    if not 0 <= said < _LAST_MOMENT:
+        raise ValueError(f"odd time {said}")
+    return float(said)
+
+
+def _check(item: Item) -> None:
+    """Each field is of its type, and one that the system can be handed."""
+    numbers = (item.mode, item.mtime, item.size, item.content, item.successor)
+    if not all(isinstance(value, int) and abs(value) < 1 << 63 for value in numbers) or item.mode & ~0o7777:
+        raise ValueError(f"odd item {item.path!r}")
+    for text in (item.path, item.goal, item.digest):
+        if not isinstance(text, str):
+            raise TypeError(f"odd item {item.path!r}")
+        os.fsencode(text)
 
 
 def _check_paths(receipt: Receipt) -> None:
@@ -168,5 +186,5 @@ def _check_paths(receipt: Receipt) -> None:
             heads.add(item.path.rpartition("/")[0])
     for head in heads:
         there = f"{receipt.home}/{head}".rstrip("/")
-        if os.path.realpath(there) != there:
+        if tree.realpath(there) != there:
             raise DistrustedError("path-through-link", f"{there} leads through a link: nothing is restored")

@@ -30,6 +30,7 @@ def in_the_way(receipt: Receipt) -> tuple[TargetPath, ...]:
 def missing(receipt: Receipt) -> Receipt:
     """What an undo of it has to put back, and the folders that are there already as they are now."""
     items = []
+    arrived = {item.path for item in receipt.of(ItemKind.ARRIVED)}  # what lies there is that, then
     for item in receipt.items:
         path = receipt.place(item)
         if item.kind in {ItemKind.ARRIVED, ItemKind.ARRIVED_FOLDER}:
@@ -39,7 +40,7 @@ def missing(receipt: Receipt) -> Receipt:
         if item.kind is ItemKind.CHANGED:
             absent = not same_bytes(path, receipt.content(item.content))
         else:
-            absent = not os.path.lexists(path)
+            absent = not os.path.lexists(path) or item.path in arrived
         if absent:
             items.append(item)
         elif item.kind in {ItemKind.FOLDER, ItemKind.PARENT}:
