@@ -70,7 +70,7 @@ def _side_imports(evidence: Evidence, scene: Scene) -> frozenset[str]:
     return frozenset(
         name
         for name in names
-        for dist in scene.inventory.distributions
+        for dist in scene.inventory.everybody
         if dist not in evidence.removal.leaving
         for path in scene.modules.naming(dist, [name]).get(name, ())
         if not path.startswith(f"{dist.location}/{name}/") and _imports(name, path, dist, scene)

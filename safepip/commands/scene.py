@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from safepip.model.environment import Inventory, Target
 from safepip.model.paths import TargetPath
 from safepip.reading.disk import Disk
-from safepip.reading.sites import site
+from safepip.reading.sites import site, unrecorded
 from safepip.reading.sources.modules import Modules
 from safepip.reasoning.libraries import objects
 from safepip.world import World
@@ -26,15 +26,15 @@ class Scene:
     """Inventory and disk at once; ELF objects and the loader's configuration when first asked for."""
 
     def __init__(self, target: Target, environ: Mapping[str, str], code: Sequence[str] = ()) -> None:
-        self.target = target
         self.environ = environ
         self.code = tuple(code)  # folders of one's own sources
         self.disk = Disk()
-        self.inventory: Inventory = site.take_inventory(target)
+        self.inventory: Inventory = unrecorded.completed(site.take_inventory(target))
+        self.target = self.inventory.target
 
     @cached_property
     def objects(self) -> Objects:
-        return objects.gather(self.inventory.distributions, self.target.scripts, self.disk)
+        return objects.gather(self.inventory.everybody, self.target.scripts, self.disk)
 
     @cached_property
     def needing(self) -> Mapping[str, Sequence[TargetPath]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -33,6 +34,14 @@ class PipInUse(NamedTuple):
         return tuple(numbers)
 
 
+class Mapped(NamedTuple):
+    """A name that an import hook or a linked folder gives, apart from what lies in the folders of sys.path."""
+
+    name: str  # dotted
+    place: TargetPath  # the package's folder or the module's file, every link resolved
+    by: TargetPath  # the hook's module, or the link
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One Python environment, known from its files.
@@ -59,6 +68,7 @@ class Target:
     user_scripts: TargetPath | None = None
     externally_managed: bool = False  # pip changes nothing here unless it is told to
     real_sites: tuple[TargetPath, ...] = ()  # where those of `sites` lie that are reached through a link
+    mapped: tuple[Mapped, ...] = ()  # known once the inventory is taken
 
     @property
     def python(self) -> tuple[int, int]:
@@ -79,6 +89,11 @@ class Target:
         for site in self.site_folders:
             if path.startswith(f"{site}/"):
                 return path[len(site) + 1 :]
+        for name, place, _ in self.mapped:
+            if path.startswith(f"{place}/"):
+                return f"{name.replace('.', '/')}{path[len(place) :]}"
+            if path == place:
+                return f"{name.replace('.', '/')}.{path.rpartition('/')[2].partition('.')[2]}"
         return ""
 
 
@@ -91,6 +106,7 @@ class Install(Enum):
     EGG = "egg"
     EGG_LINK = "egg-link"
     OTHER = "no form that pip knows how to remove"  # PKG-1.0.DIST-INFO
+    UNRECORDED = "no distribution: laid in by hand"
 
 
 class Fault(Enum):
@@ -142,6 +158,30 @@ class Distribution:
     )
     as_written: tuple[TargetPath, ...] | None = None  # `files` unresolved, where a row leads through a link
     egg_link: TargetPath | None = None  # the file in the site that points to `location`
+    sources: tuple[
+        TargetPath, ...
+    ] = ()  # used and recorded nowhere: a project's own folder, a package without RECORD
+
+    @property
+    def used(self) -> tuple[TargetPath, ...]:
+        """What an import or the loader may come to: wider than what a removal takes."""
+        return (*(self.files or ()), *self.sources) if self.sources else self.files or ()
+
+    def heads(self, site: TargetPath) -> set[str]:
+        """The names in the folder `site` that its recorded paths begin with.
+
+        A RECORD is sorted nearly always: then a search leads from one to the next. Of one that is not, some are left out.
+        """
+        files, start = self.files or (), len(site) + 1
+        found: set[str] = set()
+        index = 0
+        while index < len(files):
+            path = files[index]
+            end = path.find("/", start) if path.startswith(f"{site}/") else -2
+            if end != -2:
+                found.add(path[start:end] if end > 0 else path[start:])
+            index = bisect_left(files, f"{path[:end]}0", index + 1) if end > 0 else index + 1
+        return found
 
     def __hash__(self) -> int:
         return hash(self.info)
@@ -163,6 +203,12 @@ class Inventory:
     distributions: tuple[Distribution, ...]
     unjudged: tuple[Unjudged, ...] = ()
     leftovers: tuple[TargetPath, ...] = ()  # pip's `~name` folders
+    loose: tuple[Distribution, ...] = ()  # code in the environment that belongs to no distribution
+
+    @property
+    def everybody(self) -> tuple[Distribution, ...]:
+        """Whoever has code here, known to pip or not."""
+        return (*self.distributions, *self.loose)
 
     def find(self, key: DistKey) -> Distribution | None:
         """The one that pip would take for this name: the first along sys.path."""

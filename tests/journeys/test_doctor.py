@@ -231,12 +231,16 @@ def test_what_no_import_comes_to_is_a_warning_if_a_module_and_a_note_if_a_librar
     environment: Environment,
 ) -> None:
     """numba's tbbpool and nvshmem's transports: the environment works without what they need."""
-    environment.add("numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb.so.12")})
-    environment.add("nvshmem", {"nvshmem/lib/transport.so.3": library("transport.so.3", "libucs.so.0")})
+    environment.add(
+        "numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb-of-numba.so.12")}
+    )
+    environment.add(
+        "nvshmem", {"nvshmem/lib/transport.so.3": library("transport.so.3", "libucs-nowhere.so.0")}
+    )
     answer = environment.safepip("doctor", "--json")
     assert answer.code == 0
-    assert found(answer.report, "warn") == [("missing-library", "numba", "libtbb.so.12")]
-    assert found(answer.report, "note") == [("missing-library", "nvshmem", "libucs.so.0")]
+    assert found(answer.report, "warn") == [("missing-library", "numba", "libtbb-of-numba.so.12")]
+    assert found(answer.report, "note") == [("missing-library", "nvshmem", "libucs-nowhere.so.0")]
 
 
 def test_the_core_of_a_package_that_is_loaded_by_name_counts_as_imported(environment: Environment) -> None:

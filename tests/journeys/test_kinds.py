@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -52,3 +55,117 @@ def test_an_environment_reached_through_a_link_is_judged_as_by_its_own_name(user
         assert [found(answer) for answer in answers] == [LIBRARY_LOST, IMPORT_LOST]
         consumer = answers[0].report["findings"][0]["consumers"][0]
         assert consumer["chain"] == ["import user", f"user/_c.{TAG}.so", "libneed.so.1"]
+
+
+PROJECT = {
+    "proj/__init__.py": "import plain\nfrom proj import _c\n",
+    "setup.py": "import plain\n",
+    "tests/test_proj.py": "import plain\n",
+}
+
+
+def pth(env: Environment, source: Path) -> None:
+    """hatchling, flit, setuptools for a src layout, maturin: a line with the folder."""
+    env.add("proj", {"__editable__.proj-1.0.pth": f"{source}\n"})
+
+
+def finder(env: Environment, source: Path) -> None:
+    """setuptools for other layouts."""
+    env.add(
+        "proj",
+        {
+            "__editable__.proj-1.0.pth": "import __editable___proj_1_0_finder; __editable___proj_1_0_finder.install()",
+            "__editable___proj_1_0_finder.py": f"MAPPING: dict[str, str] = {{'proj': '{source}/proj'}}\n"
+            "NAMESPACES: dict[str, list[str]] = {}\n",
+        },
+    )
+
+
+def develop(env: Environment, source: Path) -> None:
+    """`setup.py develop`: an egg-link, a line in easy-install.pth, metadata beside the source."""
+    (source / "proj.egg-info").mkdir()
+    (source / "proj.egg-info/PKG-INFO").write_text("Metadata-Version: 2.1\nName: proj\nVersion: 1.0\n")
+    (source / "proj.egg-info/top_level.txt").write_text("proj\n")
+    (env.site / "proj.egg-link").write_text(f"{source}\n.")
+    (env.site / "easy-install.pth").write_text(f"{source}\n")
+
+
+def by_hand(env: Environment, source: Path) -> None:
+    """`make install` of a build without metadata (OpenCV, RDKit)."""
+    shutil.copytree(source / "proj", env.site / "proj")
+
+
+def by_hand_and_linked(env: Environment, source: Path) -> None:
+    (env.site / "proj").symlink_to(source / "proj")
+
+
+def path_file_by_hand(env: Environment, source: Path) -> None:
+    """What `conda develop` leaves."""
+    (env.site / "mine.pth").write_text(f"{source}\n")
+
+
+def listless(env: Environment, source: Path) -> None:
+    """Debian's form: an egg-info folder that lists nothing but the top-level names."""
+    by_hand(env, source)
+    info = env.site / "proj-1.0.egg-info"
+    info.mkdir()
+    (info / "PKG-INFO").write_text("Metadata-Version: 2.1\nName: proj\nVersion: 1.0\n")
+    (info / "top_level.txt").write_text("proj\n")
+
+
+KINDS = (pth, finder, develop, by_hand, by_hand_and_linked, path_file_by_hand, listless)
+
+
+@pytest.mark.parametrize("lay", KINDS, ids=lambda lay: lay.__name__)
+def test_what_no_record_lists_breaks_all_the_same(
+    lay: Callable[[Environment, Path], None], environment: Environment, tmp_path: Path
+) -> None:
+    """A removal takes none of it, so it stays; and what stays can be broken."""
+    environment.add("need", {"need/libneed.so.1": library("libneed.so.1")})
+    environment.add("plain", {"plain.py": ""})
+    for name, text in PROJECT.items():
+        (tmp_path / "source" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "source" / name).write_text(text)
+    compiled = module("libneed.so.1", runpath=str(environment.site / "need"))
+    (tmp_path / f"source/proj/_c.{TAG}.so").write_bytes(compiled)
+    lay(environment, tmp_path / "source")
+    answers = [environment.safepip("uninstall", "--dry-run", "--json", name) for name in ("need", "plain")]
+    expected = [("library-lost", "refuse", "proj")], [("import-lost", "refuse", "proj")]
+    assert ([found(answer) for answer in answers], answers[0].report["unjudged"]) == ([*expected], [])
+
+
+def test_an_object_compiled_into_a_recorded_folder_later_on_is_broken_as_well(
+    environment: Environment,
+) -> None:
+    environment.add("need", {"need/libneed.so.1": library("libneed.so.1")})
+    environment.add("other", {"other/__init__.py": ""})
+    compiled = module("libneed.so.1", runpath="$ORIGIN/../need")
+    (environment.site / f"other/_jit.{TAG}.so").write_bytes(compiled)
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "need")
+    assert found(answer) == [("library-lost", "refuse", "other")]
+    assert found(environment.safepip("uninstall", "--dry-run", "--json", "need", "other")) == []
+
+
+def test_an_import_hook_that_is_not_understood_is_named(environment: Environment) -> None:
+    environment.add("plain", {"plain.py": ""})
+    environment.add(
+        "proj", {"proj.pth": "import _proj_editable", "_proj_editable.py": "import sys\nsys.meta_path\n"}
+    )
+    report = environment.safepip("uninstall", "--dry-run", "--json", "plain").report
+    assert report["unjudged"] == [
+        {
+            "subject": str(environment.site / "_proj_editable.py"),
+            "reason": "the import hook of an editable install is not understood",
+        }
+    ]
+
+
+def test_an_editable_project_that_leaves_takes_its_names_with_it(
+    environment: Environment, tmp_path: Path
+) -> None:
+    (tmp_path / "source/proj").mkdir(parents=True)
+    (tmp_path / "source/proj/__init__.py").write_text("")
+    finder(environment, tmp_path / "source")
+    environment.add("user", {"user.py": "import proj\n"})
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "proj")
+    assert found(answer) == [("import-lost", "refuse", "user")]

@@ -56,14 +56,19 @@ def test_a_library_where_the_loader_does_not_look_warns_and_refuses_once_it_look
     environment: Environment,
 ) -> None:
     """numba's tbbpool and tbb, which lies in the venv's lib folder."""
-    environment.add("numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb.so.12")})
-    environment.add("tbb", {"../../libtbb.so.12": library("libtbb.so.12")})
+    environment.add(
+        "numba", {"numba/__init__.py": "", f"numba/tbbpool.{TAG}.so": module("libtbb-of-numba.so.12")}
+    )
+    environment.add("tbb", {"../../libtbb-of-numba.so.12": library("libtbb-of-numba.so.12")})
     command = ("uninstall", "--dry-run", "--json", "tbb")
     unset = environment.safepip(*command)
-    assert (unset.code, found(unset)) == (0, [("last-copy", "warn", "numba", "libtbb.so.12")])
+    assert (unset.code, found(unset)) == (0, [("last-copy", "warn", "numba", "libtbb-of-numba.so.12")])
     folder = str(environment.python.parent.parent / "lib")
     with_path = environment.safepip(*command, env={"LD_LIBRARY_PATH": folder})
-    assert (with_path.code, found(with_path)) == (10, [("library-lost", "refuse", "numba", "libtbb.so.12")])
+    assert (with_path.code, found(with_path)) == (
+        10,
+        [("library-lost", "refuse", "numba", "libtbb-of-numba.so.12")],
+    )
 
 
 def test_a_family_whose_members_would_come_from_two_folders_warns(environment: Environment) -> None:

@@ -270,7 +270,7 @@ def test_files_nested_without_end_are_refused(cwd: Path) -> None:
 
 def test_ordinary_names_cost_no_import_of_packaging() -> None:
     program = (
-        "import sys; from safepip.reading.requested import requested;"
+        "import sys; from safepip.reading.sites.requested import requested;"
         "print(requested(['six', 'a.b==1.0'], [], '26.3', '/').keys, 'packaging' in sys.modules)"
     )
     told = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)

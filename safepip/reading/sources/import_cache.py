@@ -16,6 +16,7 @@ from typing import Any
 from safepip.model.environment import Distribution, Target
 from safepip.model.imports import Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 
 SCHEMA = 3
 MOST_FILES = 2000
@@ -145,15 +146,17 @@ def open_cache(environ: Mapping[str, str], target: Target) -> Cache:
     """The cache of one environment. Without a home nothing is kept."""
     home = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
     folder = f"{home}/safepip/imports" if home.startswith("/") else ""
-    if folder.startswith(f"{target.prefix}/"):
+    if tree.root() is None and folder.startswith(f"{target.prefix}/"):
         folder = ""
-    return Cache(folder, target.version, target.prefix)
+    return Cache(folder, target.version, f"{tree.root() or ''}{target.prefix}")
 
 
 def identity_of(dist: Distribution) -> list[int]:
-    """What changes when `dist` does; empty where there is no RECORD to tell by: then nothing is kept."""
+    """What changes when `dist` does; empty where no RECORD tells of all its sources: then nothing is kept."""
+    if dist.sources:
+        return []
     try:
-        found = os.stat(f"{dist.info}/RECORD")
+        found = tree.stat(f"{dist.info}/RECORD")
     except OSError:
         return []
     return [found.st_ino, found.st_size, found.st_mtime_ns]

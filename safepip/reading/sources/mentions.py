@@ -51,7 +51,7 @@ class Mentions:
 
 
 def _in_objects(dist: Distribution, objects: Container[TargetPath]) -> Iterator[Mention]:
-    for path in dist.files or ():
+    for path in dist.used:
         if path in objects:
             yield from (Mention(name, path) for name in sorted(elf_hints.read(path)))
 

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.sources import import_cache
 from safepip.reading.sources.source import LIMIT, read_module
 from safepip.reading.sources.weighed import Answers
@@ -80,10 +81,10 @@ class Modules:
         ]
         left = MOST_COMPILED
         found = []
-        for path in dist.files or ():
+        for path in dist.used:
             if path.endswith(self._suffixes) and not TESTS.search(path) and left > 0:
                 try:
-                    with open(path, "rb") as file:
+                    with tree.open(path, "rb") as file:
                         data = file.read(left)
                 except OSError:
                     continue
@@ -96,11 +97,12 @@ class Modules:
         self._cache.save()
 
     def _sources(self, dist: Distribution) -> list[TargetPath]:
-        return [
+        recorded = [
             path
             for path in dist.files or ()
             if path.endswith(".py") and not TESTS.search(path, len(dist.location))
         ]
+        return [*recorded, *(path for path in dist.sources if path.endswith(".py"))]
 
 
 def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:
@@ -114,7 +116,7 @@ def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:
                 continue
             folder = path.rpartition("/")[0]
             found |= {
-                TargetPath(os.path.abspath(os.path.join(folder, line.strip())))
+                TargetPath(tree.abspath(os.path.join(folder, line.strip())))
                 for line in lines
                 if line.strip() and not line.startswith(("#", "import ", "import\t"))
             }
@@ -193,7 +195,7 @@ def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:
 
 
 def _content(path: str) -> bytes:
-    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    handle = tree.handle(path)
     try:
         data = os.read(handle, BLOCK)
         while len(data) >= BLOCK and len(data) <= LIMIT:

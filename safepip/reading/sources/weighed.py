@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from safepip.model.change import Removal
@@ -16,6 +16,7 @@ from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Basis, Grade, ImportLoss, Weighed
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Severity
+from safepip.reading import tree
 from safepip.reading.sources.import_cache import Cache, identity_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
@@ -36,7 +37,7 @@ class Answers:
         if entry.get("same") != self._same(removal, own):
             return None
         try:
-            return _weighed(entry, {dist.info: dist for dist in (*self._inventory.distributions, *own)})
+            return _weighed(entry, {dist.info: dist for dist in (*self._inventory.everybody, *own)})
         except (TypeError, ValueError, KeyError, AttributeError):
             return None
 
@@ -55,20 +56,21 @@ def _environment(inventory: Inventory) -> Iterator[str]:
         for folder, folders, names in os.walk(f"{PACKAGE}/{part}"):
             folders.sort()
             yield from (
-                f"{folder}/{name} {_changed(TargetPath(f'{folder}/{name}'))}"
+                f"{folder}/{name} {_changed(TargetPath(f'{folder}/{name}'), os.stat)}"
                 for name in sorted(names)
                 if name.endswith((".py", ".toml"))
             )
     for folder in inventory.target.path:
         yield f"{folder} {_changed(folder)}"
-    for dist in inventory.distributions:
+    for dist in inventory.everybody:
         identity = identity_of(dist) or _changed(dist.info)
         yield f"{dist.info} {identity} {dist.requires} {dist.entry_points}"
+        yield from (f"{path} {_changed(path)}" for path in dist.sources)
 
 
-def _changed(path: TargetPath) -> int:
+def _changed(path: TargetPath, ask: Callable[[str], os.stat_result] = tree.stat) -> int:
     try:
-        return os.stat(path).st_mtime_ns
+        return ask(path).st_mtime_ns
     except OSError:
         return 0
 

@@ -121,7 +121,7 @@ def _listed(dist: Distribution) -> Sequence[str]:
             return [dist.location]
         case Install.EGG_LINK:
             return [dist.egg_link] if dist.egg_link else []
-        case Install.EGG_INFO_FILE | Install.OTHER:
+        case Install.EGG_INFO_FILE | Install.OTHER | Install.UNRECORDED:
             return []
 
 

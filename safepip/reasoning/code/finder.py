@@ -98,6 +98,7 @@ class Finder:
     def __init__(self, world: World, target: Target, path: Sequence[TargetPath] | None = None) -> None:
         self._world = world
         self._target = target
+        self.mapped = tuple(item for item in target.mapped if world.kind(item.by) is not None)
         self.path = tuple(map(world.real, target.path if path is None else path))
         self._found: dict[str, Found | None] = {}
         self._names: dict[TargetPath, dict[str, bool]] = {}
@@ -132,11 +133,26 @@ class Finder:
         head, _, tail = name.rpartition(".")
         if head:
             parent = self.find(head)
-            return self._search(tail, parent.folders) if parent else None
+            below = self._search(tail, parent.folders) if parent else None
+            return below or self._by_hook(name)
         if name in BUILT_IN:
             return Found(None)
-        found = self._search(name, self.path)
+        found = self._search(name, self.path) or self._by_hook(name)
         return self._distutils() if name == "distutils" and found is None else found
+
+    def _by_hook(self, name: str) -> Found | None:
+        """Editable installs append their finders to sys.meta_path: asked where no folder has the name."""
+        portions = []
+        for place in (item.place for item in self.mapped if item.name == name):
+            folder, _, file_name = place.rpartition("/")
+            if self.names(TargetPath(folder)).get(file_name) is False:
+                return Found(place)
+            inside = self.names(place)
+            for suffix in self._suffixes:
+                if f"__init__{suffix}" in inside:
+                    return Found(TargetPath(f"{place}/__init__{suffix}"), (place,))
+            portions += [place] if inside else []
+        return Found(None, tuple(portions)) if portions else None
 
     def _search(self, tail: str, folders: Iterable[TargetPath]) -> Found | None:
         portions: list[TargetPath] = []
@@ -180,6 +196,10 @@ def gone_names(
         for root, (_, stays) in zip(before.path, roots, strict=True):
             for name in () if stays else before.names(root):
                 tops.setdefault(before.stem(name) or name, []).append(("", removal.leaving[0].info))
+        for item in before.mapped:
+            if item not in after.mapped:
+                top, _, rest = item.name.partition(".")
+                tops.setdefault(top, []).append((rest.replace(".", "/"), item.by))
         comparison = _Comparison(before, after, owner, removal, found)
         for name, paths in tops.items():
             comparison.descend(before.stem(name) or name, paths)

@@ -84,22 +84,20 @@ def examine(
     lost = frozenset(map(worlds[0].real, dropped))
     after = Finder(worlds[1], inventory.target, [folder for folder in before.path if folder not in lost])
     gone = gone_names(removal, before, after, worlds[0].real)
-    staying = [dist for dist in inventory.distributions if dist not in removal.leaving]
+    staying = [dist for dist in inventory.everybody if dist not in removal.leaving]
     naming: dict[TargetPath, tuple[TargetPath, ...]] = {}
     for dist in staying if gone else ():
         found = code.naming(dist, tuple(gone))
         if found:
             naming[dist.info] = tuple(dict.fromkeys(path for paths in found.values() for path in paths))
     touched = leading_to([dist for dist in staying if dist.info in naming], staying)
-    owner = {
-        path: dist for dist in reversed(staying) for path in dist.files or () if path.endswith((".py", ".so"))
-    }
+    owner = {path: dist for dist in reversed(staying) for path in dist.used if path.endswith((".py", ".so"))}
     closure = Closure((before, after), gone, owner, code.read)
     closure.entered.update(touched)
     closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
     closure.compiled.update(_compiled(result, staying))
-    compiled = {dist for dist in staying if any(path in closure.compiled for path in dist.files or ())}
+    compiled = {dist for dist in staying if any(path in closure.compiled for path in dist.used)}
     failing = [dist for dist in staying if dist in compiled or _soon_fails(result, dist)]
     spans = {
         dist: _span(result, dist, [user for user in users_of(dist, staying) if user not in failing])
@@ -206,7 +204,7 @@ def _with_undeclared(
             dist
             for dist in staying
             if dist not in imports.closure.entered
-            and len(dist.files or ()) <= FEW_FILES
+            and len(dist.used) <= FEW_FILES
             and _imports_any(imports, dist, names)
         }
         imports.closure.entered.update(new)
@@ -235,7 +233,7 @@ def _imports_any(imports: Imports, dist: Distribution, names: Collection[str]) -
 def _losses(imports: Imports, survivors: Collection[Distribution]) -> Iterator[ImportLoss]:
     stopped: dict[DistKey, ImportLoss] = {}
     broken = _broken_hosts(imports)
-    for dist in imports.inventory.distributions:
+    for dist in imports.inventory.everybody:
         if dist not in survivors:
             continue
         first = True

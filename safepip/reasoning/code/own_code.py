@@ -21,7 +21,7 @@ def losses(projects: Sequence[Distribution], imports: Imports) -> Found:
         return (), ()
     found: list[ImportLoss] = []
     unjudged: list[Unjudged] = []
-    staying = [dist for dist in imports.inventory.distributions if dist not in imports.leaving]
+    staying = [dist for dist in imports.inventory.everybody if dist not in imports.leaving]
     naming = [dist for dist in staying if dist.info in imports.naming]
     imports.closure.enter(leading_to(naming, staying))  # any module of theirs may be imported here
     for project in projects:

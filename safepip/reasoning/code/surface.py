@@ -42,7 +42,7 @@ def starts(dist: Distribution, tops: Iterable[str], inventory: Inventory) -> Ite
 def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tuple[str, ...]:
     """The topmost names that only `dist` gives: in a namespace package those below it."""
     names: dict[str, None] = {}
-    for path in dist.files or ():
+    for path in dist.used:
         if not path.endswith((".py", ".so")):
             continue
         *folders, last = inventory.target.below(path).split("/")

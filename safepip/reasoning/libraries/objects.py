@@ -12,18 +12,19 @@ from safepip.model.elf import Elf, Flaw
 from safepip.model.environment import Distribution, Target
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Objects
-from safepip.world import World
+from safepip.world import Kind, World
 
 NO_OBJECT = frozenset({Flaw.NOT_ELF, Flaw.MISSING, Flaw.FOLDER, Flaw.NOT_REGULAR, Flaw.TOO_SHORT})
 
 
 def gather(distributions: Iterable[Distribution], scripts: TargetPath, world: World) -> Objects:
-    """Every ELF object that `distributions` own and that exists in `world`."""
+    """Every ELF object that `distributions` own and that exists in `world`, with what lies beside by no RECORD."""
     owner: dict[TargetPath, Distribution] = {}
     elves: dict[TargetPath, Elf] = {}
     flaws: dict[TargetPath, Flaw] = {}
-    for dist in distributions:
-        for path in _candidates(dist.files or (), scripts):
+
+    def add(dist: Distribution, paths: Iterable[TargetPath]) -> None:
+        for path in paths:
             if path in owner:
                 continue
             elf = world.elf(path)
@@ -31,6 +32,14 @@ def gather(distributions: Iterable[Distribution], scripts: TargetPath, world: Wo
                 owner[path], elves[path] = dist, elf
             elif elf not in NO_OBJECT:
                 owner[path], flaws[path] = dist, elf
+
+    everybody = tuple(distributions)
+    for dist in everybody:
+        add(dist, _candidates(dist.used, scripts))
+    prefix = scripts.rpartition("/")[0]
+    for folder, dist in _homes(everybody, owner).items():
+        if folder not in {scripts, f"{prefix}/lib"}:  # where much lies that no distribution brought
+            add(dist, _beside(folder, world))
     return Objects(owner, elves, flaws)
 
 
@@ -109,6 +118,30 @@ def unreadable(
         elf = world.elf(path)
         if isinstance(elf, Flaw) and elf not in NO_OBJECT:
             yield path, elf
+
+
+def _homes(
+    distributions: Sequence[Distribution], owner: Mapping[TargetPath, Distribution]
+) -> dict[TargetPath, Distribution]:
+    """Folders in which an object that nobody recorded is a distribution's by its place: compiled there later, or laid in.
+
+    Those that hold a recorded object, and the topmost of each package; a walk through all would cost too much.
+    """
+    homes: dict[TargetPath, Distribution] = {}
+    for path, dist in owner.items():
+        homes.setdefault(TargetPath(path.rpartition("/")[0]), dist)
+    for dist in distributions:
+        for head in dist.heads(dist.location):
+            if head.isidentifier():
+                homes.setdefault(TargetPath(f"{dist.location}/{head}"), dist)
+        homes.pop(dist.location, None)
+    return homes
+
+
+def _beside(folder: TargetPath, world: World) -> Iterator[TargetPath]:
+    for entry in world.entries(folder):
+        if entry.kind is not Kind.FOLDER and is_object_name(entry.name):
+            yield TargetPath(f"{folder}/{entry.name}")
 
 
 def _candidates(files: Iterable[TargetPath], scripts: TargetPath) -> Iterator[TargetPath]:

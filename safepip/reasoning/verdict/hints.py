@@ -51,7 +51,7 @@ def find(evidence: Evidence, gone: Mapping[str, Going], named: Named) -> Iterato
     """Who would miss one of `gone`: by what `named` reads of a survivor, and by the known loads."""
     told = _told(evidence)
     going = evidence.removal.gone
-    for survivor in evidence.inventory.distributions if gone else ():
+    for survivor in evidence.inventory.everybody if gone else ():
         if survivor in evidence.removal.leaving:
             continue
         open_names = {
