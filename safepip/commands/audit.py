@@ -14,6 +14,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy, Verdict
+from safepip.reading import tree
 from safepip.reading.links import Links
 from safepip.reading.sites import metadata, shares
 from safepip.reasoning.changes import shares as co_owned
@@ -163,9 +164,9 @@ def _used_by(folders: Iterable[str], scene: Scene) -> frozenset[DistKey]:
 def _sources(folders: Iterable[str]) -> Iterator[TargetPath]:
     left = MOST_SOURCES
     for folder in folders:
-        for here, below, names in os.walk(folder):
+        for here, below, names in tree.walk(folder):
             below[:] = [name for name in below if not name.startswith(".") and name != "node_modules"]
             for name in names:
                 if name.endswith(".py") and left > 0:
                     left -= 1
-                    yield TargetPath(os.path.abspath(os.path.join(here, name)))
+                    yield TargetPath(tree.abspath(os.path.join(here, name)))

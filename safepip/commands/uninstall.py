@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
-from safepip.reading import processes
+from safepip.reading import processes, tree
 from safepip.reading.sites.requested import requested
 from safepip.reasoning.changes import admission
 from safepip.reasoning.libraries.objects import is_object_name
@@ -59,7 +58,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         )
     settings = () if request.of_uv else found.settings.requirement_files
     files = (*settings, *request.requirement_files)  # pip's order: settings first
-    wanted = requested(request.names, files, found.target.pip.version, os.getcwd())
+    wanted = requested(request.names, files, found.target.pip.version, tree.getcwd())
     barred = None if request.of_uv else admission.refused(request, found.settings, found.target)
     refused = barred or wanted.refused
     if refused is not None:

@@ -14,6 +14,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Source
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
+from safepip.reading import tree
 from safepip.reading.sites import metadata, receipts, shares
 from safepip.reading.sites.homes import homes_of
 from safepip.reading.sources.modules import Modules
@@ -50,11 +51,11 @@ def _path(query: str, scene: Scene) -> TargetPath | None:
     """A query with a slash: as it stands, below a site folder or below the prefix."""
     if "/" not in query:
         return None
-    bases = (os.getcwd(), *scene.target.sites, scene.target.prefix)
+    bases = (tree.getcwd(), *scene.target.sites, scene.target.prefix)
     for base in bases:
         path = TargetPath(os.path.join(base, query))
         if scene.disk.kind(path) is not None:
-            return scene.disk.real(TargetPath(os.path.abspath(path)))
+            return scene.disk.real(TargetPath(tree.abspath(path)))
     tail = f"/{query.lstrip('/')}"
     recorded = (path for dist in scene.inventory.distributions for path in dist.files or ())
     fits = next((path for path in recorded if path.endswith(tail)), None)

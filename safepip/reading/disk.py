@@ -8,6 +8,7 @@ import stat
 
 from safepip.model.elf import Elf, Flaw, Symbols
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.world import Entry, Kind, Place
 
 _FLAW_OF_ERROR = {
@@ -39,7 +40,7 @@ class Disk:
 
     def kind(self, path: TargetPath) -> Kind | None:
         try:
-            return _kind(os.lstat(path).st_mode)
+            return _kind(tree.lstat(path).st_mode)
         except (OSError, ValueError):
             return None
 
@@ -47,7 +48,7 @@ class Disk:
         try:
             return TargetPath(self._trace(path)[0])
         except RecursionError:  # a loop of links: what realpath makes of it is the rule
-            return TargetPath(os.path.realpath(path))
+            return TargetPath(tree.realpath(path))
 
     def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
         names = self._entries.get(folder)
@@ -57,13 +58,13 @@ class Disk:
 
     def writable(self, folder: TargetPath) -> bool:
         try:
-            return os.access(folder, os.R_OK | os.W_OK | os.X_OK, effective_ids=True)
+            return tree.access(folder, os.R_OK | os.W_OK | os.X_OK)
         except ValueError:
             return False
 
     def size(self, path: TargetPath) -> int:
         try:
-            return os.stat(path).st_size
+            return tree.stat(path).st_size
         except (OSError, ValueError):
             return 0
 
@@ -86,7 +87,7 @@ class Disk:
 
     def _look(self, path: TargetPath) -> Place | Flaw:
         try:
-            status = os.stat(path)  # most candidates of a search end here
+            status = tree.stat(path)  # most candidates of a search end here
         except OSError as error:
             return _FLAW_OF_ERROR.get(error.errno or 0, Flaw.MISSING)
         except ValueError:  # a NUL, or what no file name can be encoded to
@@ -115,7 +116,7 @@ class Disk:
             return os.path.dirname(folder), crossed
         here = f"{folder.rstrip('/')}/{name}"
         try:
-            goal = os.readlink(here)
+            goal = tree.readlink(here)
         except (OSError, ValueError):  # no link, or nothing there
             return here, crossed
         if links == _MOST_LINKS:
@@ -126,13 +127,13 @@ class Disk:
 
 def _list(folder: TargetPath) -> tuple[Entry, ...]:
     try:
-        with os.scandir(folder) as names:
+        with tree.scandir(folder) as names:
             return tuple([_entry(name) for name in names])
     except (OSError, ValueError):
         return ()
 
 
-def _entry(name: os.DirEntry[str]) -> Entry:
+def _entry(name: os.DirEntry[str] | tree.Name) -> Entry:
     if name.is_file(follow_symlinks=False):
         return Entry(name.name, Kind.FILE, False)
     if not name.is_symlink():

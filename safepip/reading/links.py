@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from safepip.reading import tree
 
 
 class _Inode(NamedTuple):
@@ -34,7 +35,7 @@ class Links:
 
 def _look(path: str) -> _Inode | None:
     try:
-        status = os.lstat(path)
+        status = tree.lstat(path)
     except (OSError, ValueError):
         return None
     return _Inode(status.st_dev, status.st_ino, status.st_nlink, status.st_size)

@@ -6,6 +6,8 @@ import errno
 import os
 import stat
 
+from safepip.reading import tree
+
 MOST = 1 << 24  # bytes; scripts, settings and build-time data are far below
 
 
@@ -19,7 +21,7 @@ def content(path: str, most: int = MOST) -> bytes:
 
 def start(path: str, length: int) -> bytes:
     """The first `length` bytes of a regular file, all where it has fewer."""
-    handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    handle = tree.handle(path)
     try:
         mode = os.fstat(handle).st_mode
         if stat.S_ISDIR(mode):

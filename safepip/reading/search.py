@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from safepip.reading import tree
+
 BLOCK = 1 << 20
 
 
@@ -13,7 +15,7 @@ def holds_any(path: str, needles: Iterable[bytes]) -> bool:
     overlap = max(map(len, wanted), default=1) - 1
     tail = b""
     try:
-        with open(path, "rb") as file:
+        with tree.open(path, "rb") as file:
             while block := file.read(BLOCK):
                 text = tail + block
                 if any(needle in text for needle in wanted):

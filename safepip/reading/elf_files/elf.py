@@ -15,6 +15,7 @@ from struct import Struct
 from typing import NamedTuple, TypeVar
 
 from safepip.model.elf import Abi, Elf, Flaw, Symbols
+from safepip.reading import tree
 
 _OF_ERROR = {
     errno.ENOENT: Flaw.MISSING,
@@ -108,7 +109,7 @@ def read_symbols(path: str) -> Symbols | Flaw:
 
 def _opened(path: str, made: Callable[[int], _T | Flaw]) -> _T | Flaw:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = tree.handle(path)
     except OSError as error:
         return flaw_of(error)
     except ValueError:  # a NUL byte, which no file name holds

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from struct import Struct
 
 from safepip.model.elf import Flaw
+from safepip.reading import tree
 from safepip.reading.elf_files.elf import Image, UnusualError, dynamic_entries, open_image
 
 _PIECE = 1 << 20
@@ -25,7 +26,7 @@ _NAME_BYTES = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01
 def read(path: str) -> frozenset[str]:
     """The names; none where the file is no object that can be read."""
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = tree.handle(path)
     except (OSError, ValueError):
         return frozenset()
     try:

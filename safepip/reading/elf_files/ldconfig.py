@@ -15,6 +15,7 @@ from typing import NamedTuple
 from safepip.model.elf import Abi, Elf, LoaderConfig
 from safepip.model.environment import Libc, Target
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.elf_files import elf, loader_cache
 
 _MOST = 8 << 20  # bytes of a loader that are read; glibc's has 0.2 MB, musl's is the whole libc
@@ -91,7 +92,7 @@ def _musl(main: TargetPath, abi: Abi, interpreter: str, environ: Mapping[str, st
 
 def _bytes(path: str, most: int = _MOST) -> bytes:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = tree.handle(path)
     except (OSError, ValueError):
         return b""
     try:
@@ -126,7 +127,7 @@ def _musl_folders(code: bytes, interpreter: str) -> tuple[TargetPath, ...]:
     prefix = interpreter.rsplit("/", 2)[0]
     if name:
         path = prefix + os.fsdecode(name[1])
-        if os.path.exists(path):
+        if tree.exists(path):
             return _elements(os.fsdecode(_bytes(path)))
     found = _MUSL_DEFAULT.search(code)
     return _elements(os.fsdecode(found[1])) if found else ()
@@ -180,6 +181,6 @@ def _legacy(processor: _Processor) -> tuple[str, ...]:
 
 def _working_folder() -> str:
     try:
-        return os.getcwd()
+        return tree.getcwd()
     except OSError:
         return "/"

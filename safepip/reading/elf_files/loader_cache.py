@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from safepip.model.elf import Abi, cache_key
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 
 _MOST = 64 << 20
 _OLD, _NEW = b"ld.so-1.7.0\0", b"glibc-ld.so.cache1.1"
@@ -50,7 +51,7 @@ def read(path: str, abi: Abi, variants: tuple[str, ...]) -> Mapping[str, TargetP
 
 def _bytes(path: str) -> bytes:
     try:
-        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        handle = tree.handle(path)
     except OSError:
         return b""
     try:

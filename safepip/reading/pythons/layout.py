@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from safepip.errors import TargetError
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 from safepip.reading.pythons import interpreter
 
 _PROGRAM_NAME = re.compile(r"python(3\.\d+)$")
@@ -45,7 +45,7 @@ def read_venv(executable: str) -> VenvConfig | None:
     """The virtual environment that `executable` stands for, or None."""
     folder = os.path.dirname(executable)
     prefix = os.path.dirname(folder)
-    place = next((place for place in (folder, prefix) if os.path.exists(f"{place}/pyvenv.cfg")), None)
+    place = next((place for place in (folder, prefix) if tree.exists(f"{place}/pyvenv.cfg")), None)
     if place is None:
         return None
     try:
@@ -91,9 +91,9 @@ def _from_files(executable: str, venv: VenvConfig | None) -> Layout | None:
 def _followed(program: str) -> str:
     """The program itself behind its links. Links among the folders stay: sys.prefix shows them."""
     for _ in range(40):
-        if not os.path.islink(program):
+        if not tree.islink(program):
             break
-        program = os.path.normpath(os.path.join(os.path.dirname(program), os.readlink(program)))
+        program = os.path.normpath(os.path.join(os.path.dirname(program), tree.readlink(program)))
     return program
 
 
@@ -111,7 +111,7 @@ def _stdlibs(program: str, venv: VenvConfig | None, minor: str) -> Iterator[str]
         folder = os.path.normpath(start)
         while folder != "/":
             for lib in ("lib", "lib64"):
-                if os.path.exists(f"{folder}/{lib}/python{minor}/os.py"):
+                if tree.exists(f"{folder}/{lib}/python{minor}/os.py"):
                     yield f"{folder}/{lib}/python{minor}"
             folder = os.path.dirname(folder)
 
@@ -127,7 +127,7 @@ def _full_version(base_prefix: str, minor: str, venv: VenvConfig | None) -> str:
 def _soabi(stdlib: str) -> str:
     """From the build-time data of a plain build for this platform, of which a stdlib holds one."""
     try:
-        names = [name for name in os.listdir(stdlib) if name.startswith("_sysconfigdata__linux_")]
+        names = [name for name in tree.listdir(stdlib) if name.startswith("_sysconfigdata__linux_")]
     except OSError:
         return ""
     text = _text(f"{stdlib}/{names[0]}") if len(names) == 1 else None

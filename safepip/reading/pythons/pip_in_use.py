@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from safepip.errors import TargetError
 from safepip.model.environment import PipInUse
 from safepip.model.paths import TargetPath
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 from safepip.reading.pythons.layout import Layout
 
 _VERSION_LINE = re.compile(rb"""^__version__ = ["']([^"']+)["']""", re.MULTILINE)
@@ -30,7 +29,7 @@ def find(folders: Sequence[str], lies: Layout, environ: Mapping[str, str]) -> Pi
         TargetPath(location) if location else None,
         _backend(lies.version, environ),
         optimize=_optimize(environ.get("PYTHONOPTIMIZE", "")),
-        pycache_prefix=TargetPath(os.path.abspath(cache)) if cache else None,
+        pycache_prefix=TargetPath(tree.abspath(cache)) if cache else None,
     )
 
 
@@ -49,9 +48,7 @@ def _pip_version(folder: str) -> str | None:
         found = _VERSION_LINE.search(plain_file.start(f"{folder}/pip/__init__.py", 1 << 16))
     except OSError:
         return None
-    return (
-        found[1].decode(errors="replace") if found and os.path.isfile(f"{folder}/pip/__main__.py") else None
-    )
+    return found[1].decode(errors="replace") if found and tree.isfile(f"{folder}/pip/__main__.py") else None
 
 
 def _backend(version: str, environ: Mapping[str, str]) -> str:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 from safepip.reading.pythons.layout import Layout, VenvConfig
 
 
@@ -35,12 +35,12 @@ def make(layout: Layout, venv: VenvConfig | None, environ: Mapping[str, str]) ->
     habits = _habits(layout.stdlib)
     known: dict[str, None] = {}
     for folder in (*_python_path(environ), *layout.path):
-        known.setdefault(os.path.abspath(folder))
+        known.setdefault(tree.abspath(folder))
     prefixes = [layout.base_prefix] if venv is None else []
     if venv is not None:
         _add_sites(known, venv.prefix, layout, habits, in_venv=True)
         prefixes = [venv.prefix, layout.base_prefix] if venv.system_site else []
-    user_base = environ.get("PYTHONUSERBASE") or os.path.expanduser("~/.local")
+    user_base = environ.get("PYTHONUSERBASE") or tree.expanduser("~/.local")
     user_site = _user_site(user_base, layout, environ) if prefixes else None
     if user_site:
         _add_site(known, user_site, habits)
@@ -70,7 +70,7 @@ def _user_site(base: str, layout: Layout, environ: Mapping[str, str]) -> str | N
     if environ.get("PYTHONNOUSERSITE") or os.geteuid() != os.getuid() or os.getegid() != os.getgid():
         return None
     folder = f"{base}/lib/{os.path.basename(layout.stdlib)}/site-packages"
-    return folder if os.path.isdir(folder) else None
+    return folder if tree.isdir(folder) else None
 
 
 def _add_sites(
@@ -85,22 +85,22 @@ def _add_sites(
         folders += [f"local/lib/{python}/dist-packages", "lib/python3/dist-packages"]
         folders += [f"{lib}/{python}/dist-packages" for lib in libs]
     for folder in folders:
-        if os.path.isdir(f"{prefix}/{folder}"):
-            _add_site(known, os.path.abspath(f"{prefix}/{folder}"), habits)
+        if tree.isdir(f"{prefix}/{folder}"):
+            _add_site(known, tree.abspath(f"{prefix}/{folder}"), habits)
 
 
 def _add_site(known: dict[str, None], folder: str, habits: _Habits) -> None:
     """site.py:addsitedir and addpackage."""
     known.setdefault(folder)
     try:
-        names = sorted(name for name in os.listdir(folder) if name.endswith(".pth"))
+        names = sorted(name for name in tree.listdir(folder) if name.endswith(".pth"))
     except OSError:
         return
     for name in names:
         if not (habits.skips_hidden and name.startswith(".")):
             for line in _lines(f"{folder}/{name}", habits):
-                path = os.path.abspath(os.path.join(folder, line))
-                if path not in known and os.path.exists(path):
+                path = tree.abspath(os.path.join(folder, line))
+                if path not in known and tree.exists(path):
                     known.setdefault(path)
 
 

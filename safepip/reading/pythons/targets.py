@@ -12,7 +12,7 @@ from safepip.model.elf import Elf
 from safepip.model.environment import Libc, Target
 from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 from safepip.reading.elf_files import elf
 from safepip.reading.pythons import calling, interpreter, layout, pip_in_use, sys_path
 
@@ -46,12 +46,12 @@ def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, runnin
 
 def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
     """A python, or an environment's folder (pip's cli/main_parser.py:identify_python_interpreter)."""
-    for path in (python, f"{python}/bin/python") if os.path.isdir(python) else (python,):
-        if os.path.exists(path) and not os.path.isdir(path):
-            return TargetPath(os.path.abspath(path))
-        if os.path.islink(path) and not os.path.exists(path):
+    for path in (python, f"{python}/bin/python") if tree.isdir(python) else (python,):
+        if tree.exists(path) and not tree.isdir(path):
+            return TargetPath(tree.abspath(path))
+        if tree.islink(path) and not tree.exists(path):
             raise _dangling(path)
-    if os.path.isdir(python):
+    if tree.isdir(python):
         raise TargetError(
             "no-python-in-folder",
             f"{python} is no environment: it has no bin/python",
@@ -70,18 +70,18 @@ def _python_of(script: str, environ: Mapping[str, str]) -> TargetPath:
     named = _shebang(script, environ)
     if named is None:
         shims = (f"{os.path.dirname(script)}/{name}" for name in ("python", "python3"))
-        named = next((shim for shim in shims if os.access(shim, os.X_OK)), None)
+        named = next((shim for shim in shims if tree.access(shim, os.X_OK)), None)
     if named is None:
         raise TargetError(
             "unknown-pip", f"{script} does not say to which environment it belongs", "Name it with --python."
         )
-    if not os.path.exists(named):
+    if not tree.exists(named):
         raise TargetError(
             "broken-pip",
             f"{script}, the first pip on the PATH, wants {named}, which is not there",
             "Name the environment with --python, or mend it.",
         )
-    return TargetPath(os.path.abspath(named))
+    return TargetPath(tree.abspath(named))
 
 
 def _shebang(script: str, environ: Mapping[str, str]) -> str | None:
@@ -107,7 +107,7 @@ def _shebang(script: str, environ: Mapping[str, str]) -> str | None:
 
 def _exec_target(script: str, words: bytes) -> str:
     if words.startswith(_BESIDE):
-        folder = os.path.dirname(os.path.realpath(script))
+        folder = os.path.dirname(tree.realpath(script))
         return os.path.join(folder, os.fsdecode(words.removeprefix(_BESIDE).strip(b"'\"")))
     return os.fsdecode(words.strip(b"'\"").replace(b"'\"'\"'", b"'"))
 
@@ -127,7 +127,7 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
     scripts = f"{prefix}/local/bin" if path.debian and venv is None and prefix == "/usr" else f"{prefix}/bin"
     return Target(
         executable=TargetPath(program),
-        interpreter=TargetPath(os.path.realpath(program)),
+        interpreter=TargetPath(tree.realpath(program)),
         version=lies.version,
         prefix=TargetPath(prefix),
         base_prefix=TargetPath(lies.base_prefix),
@@ -142,8 +142,8 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
         pip=pip_in_use.find(path.folders, lies, environ),
         user_site=TargetPath(path.user_site) if path.user_site else None,
         user_scripts=TargetPath(f"{path.user_base}/bin") if path.user_site else None,
-        externally_managed=venv is None and os.path.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
-        real_sites=tuple(real for site in sites if (real := TargetPath(os.path.realpath(site))) not in sites),
+        externally_managed=venv is None and tree.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
+        real_sites=tuple(real for site in sites if (real := TargetPath(tree.realpath(site))) not in sites),
     )
 
 
@@ -154,8 +154,8 @@ def _refuse_outdated(venv: layout.VenvConfig, lies: layout.Layout) -> None:
     if (
         made
         and made != ".".join(lies.version.split(".")[:2])
-        and os.path.isdir(f"{venv.prefix}/lib/python{made}")
-        and not os.path.isdir(f"{venv.prefix}/lib/{now}")
+        and tree.isdir(f"{venv.prefix}/lib/python{made}")
+        and not tree.isdir(f"{venv.prefix}/lib/{now}")
     ):
         raise TargetError(
             "outdated-environment",
@@ -166,11 +166,11 @@ def _refuse_outdated(venv: layout.VenvConfig, lies: layout.Layout) -> None:
 
 def _program(executable: str, environ: Mapping[str, str]) -> str:
     """`executable` itself, or what it starts where it is a script around the interpreter."""
-    path = os.path.abspath(executable)
+    path = tree.abspath(executable)
     try:
         head = plain_file.start(path, 4)
     except OSError as error:
-        if os.path.islink(path) and not os.path.exists(path):
+        if tree.islink(path) and not tree.exists(path):
             raise _dangling(path) from error
         raise TargetError(
             "no-interpreter", f"{path} cannot be read: {error.strerror}", "Name a python with --python."
@@ -183,7 +183,7 @@ def _program(executable: str, environ: Mapping[str, str]) -> str:
 def _dangling(path: str) -> TargetError:
     return TargetError(
         "broken-interpreter",
-        f"{path} leads to {os.path.realpath(path)}, which is not there",
+        f"{path} leads to {tree.realpath(path)}, which is not there",
         "Bring that Python back, or make the environment anew.",
     )
 
@@ -193,8 +193,8 @@ def _sites(folders: Iterable[str], lies: layout.Layout) -> tuple[TargetPath, ...
     seen: set[str] = set()
     sites = []
     for folder in folders:
-        real = os.path.realpath(folder)
-        if real not in seen and os.path.isdir(real) and (folder not in lies.path or _has_metadata(real)):
+        real = tree.realpath(folder)
+        if real not in seen and tree.isdir(real) and (folder not in lies.path or _has_metadata(real)):
             sites.append(TargetPath(folder))
         seen.add(real)
     return tuple(sites)
@@ -202,13 +202,13 @@ def _sites(folders: Iterable[str], lies: layout.Layout) -> tuple[TargetPath, ...
 
 def _has_metadata(folder: str) -> bool:
     try:
-        return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder))
+        return any(name.endswith((".dist-info", ".egg-info")) for name in tree.listdir(folder))
     except OSError:
         return False
 
 
 def _libc(program: str) -> Libc | None:
-    found = elf.read(os.path.realpath(program))
+    found = elf.read(tree.realpath(program))
     name = os.path.basename(found.interpreter or "") if isinstance(found, Elf) else ""
     if name.startswith("ld-musl"):
         return Libc.MUSL

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 
 from safepip.errors import UsageError
 from safepip.model.request import PipSettings
+from safepip.reading import tree
 
 _BOOLEANS = {
     "yes": "yes",
@@ -62,10 +63,10 @@ def _files(environ: Mapping[str, str], prefix: str | None) -> Iterator[tuple[str
         return
     system = environ.get("XDG_CONFIG_DIRS", "").strip() or "/etc/xdg"
     for folder in system.split(":"):
-        yield f"{os.path.expanduser(folder)}/pip/pip.conf", False
+        yield f"{tree.expanduser(folder)}/pip/pip.conf", False
     yield "/etc/pip.conf", False
-    if not (named and os.path.exists(named)):
-        home = os.path.expanduser("~")
+    if not (named and tree.exists(named)):
+        home = tree.expanduser("~")
         yield f"{home}/.pip/pip.conf", True
         yield f"{environ.get('XDG_CONFIG_HOME', '').strip() or f'{home}/.config'}/pip/pip.conf", True
     if prefix:
@@ -76,7 +77,7 @@ def _files(environ: Mapping[str, str], prefix: str | None) -> Iterator[tuple[str
 
 def _parsed(path: str) -> dict[str, dict[str, str]]:
     """The sections of one file; none where it is absent or unreadable, which pip passes over as well."""
-    if not os.path.isfile(path):
+    if not tree.isfile(path):
         return {}
     import configparser
     import locale

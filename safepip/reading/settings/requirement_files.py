@@ -15,7 +15,7 @@ from errno import EFBIG, EINVAL
 from typing import NamedTuple, NoReturn
 
 from safepip.errors import SafepipError
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 
 _SCHEME = re.compile(r"^(http|https|file):", re.IGNORECASE)
 _COMMENT = re.compile(r"(^|\s+)#.*$")
@@ -71,7 +71,7 @@ class _Reader(NamedTuple):
 def read(path: str, cwd: str, environ: Mapping[str, str], release: tuple[int, ...]) -> Iterator[Line]:
     """What the file names, in order. RefusedError where pip would give up."""
     reader = _Reader(cwd, environ, release)
-    return _read(path, (os.path.abspath(os.path.join(cwd, path)),), reader, constraint=False)
+    return _read(path, (tree.abspath(os.path.join(cwd, path)),), reader, constraint=False)
 
 
 def _read(path: str, within: tuple[str, ...], reader: _Reader, *, constraint: bool) -> Iterator[Line]:
@@ -96,7 +96,7 @@ def _nested_path(path: str, nested: str, cwd: str) -> str:
         return urljoin(path, nested)
     if _SCHEME.match(nested):
         return nested
-    return os.path.abspath(os.path.join(cwd, os.path.dirname(path), nested))
+    return tree.abspath(os.path.join(cwd, os.path.dirname(path), nested))
 
 
 def _content(path: str, cwd: str, kind: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator
 
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.sites import record
 
 SMALL = (
@@ -20,7 +20,7 @@ def find(dist: Distribution, shared: Collection[TargetPath]) -> Iterator[TargetP
         if not claim.digest or path in shared:
             continue
         try:
-            size = os.stat(path).st_size
+            size = tree.stat(path).st_size
         except (OSError, ValueError):
             continue
         if (claim.size is not None and size != claim.size) or (

@@ -9,6 +9,7 @@ from typing import NamedTuple, cast
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Target
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.sites import metadata, record
 
 
@@ -24,13 +25,13 @@ class Folder:
 
     def __init__(self, path: TargetPath) -> None:
         self.given = path
-        self.path = TargetPath(os.path.realpath(path))
+        self.path = TargetPath(tree.realpath(path))
         self.names: tuple[str, ...] = ()
         self._links: tuple[str, ...] = ()
         self._heads: dict[str, str] = {}
         self._packed: Mapping[str, bytes] | None = None
         try:
-            with os.scandir(self.path) as entries:
+            with tree.scandir(self.path) as entries:
                 found = list(entries)
         except NotADirectoryError:
             self._packed = _unpacked(self.path)
@@ -49,7 +50,7 @@ class Folder:
         if self._packed is not None:
             return self._packed.get(path.removeprefix(f"{self.path}/"))
         try:
-            handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a fifo must not hold us up
+            handle = tree.handle(path)  # a fifo must not hold us up
             with open(handle, "rb", buffering=0) as stream:
                 return stream.readall()
         except (FileNotFoundError, NotADirectoryError):
@@ -76,7 +77,7 @@ class Folder:
         head, _, name = path.rpartition("/")
         real = self._heads.get(head)
         if real is None:
-            real = self._heads[head] = os.path.realpath(head or "/")
+            real = self._heads[head] = tree.realpath(head or "/")
         return TargetPath(f"{real.rstrip('/')}/{name}")
 
 
@@ -104,7 +105,7 @@ def read_distribution(
         extras=head.extras,
         entry_points=_entry_points(folder, info, target, faults),
         installer=_first_line(_read(folder, info, "INSTALLER")),
-        requested=os.path.lexists(f"{info}/REQUESTED"),
+        requested=tree.lexists(f"{info}/REQUESTED"),
         top_level=_top_level(folder, info) if install is Install.EGG_INFO_FOLDER else None,
         egg_link=egg_link,
     )
@@ -129,14 +130,14 @@ def _name_of_folder(name: str, target: Target) -> tuple[str, str]:
 
 def _install(folder: Folder, info: TargetPath, raw_name: str) -> Install:
     """The branches of pip's `UninstallPathSet.from_dist`, in its order."""
-    is_folder = os.path.isdir(info)
+    is_folder = tree.isdir(info)
     if (
         is_folder
         and info.endswith(".egg-info")
         and not info.endswith(f"{raw_name.replace('-', '_')}.egg-info")
     ):
         return Install.EGG_INFO_FOLDER
-    if os.path.isfile(info):
+    if tree.isfile(info):
         return Install.EGG_INFO_FILE
     if folder.path.endswith(".egg"):
         return Install.EGG
@@ -242,7 +243,7 @@ def _unpacked(path: TargetPath) -> Mapping[str, bytes]:
     if path.endswith(".whl"):
         return {}
     try:
-        with zipfile.ZipFile(path) as bundle:
+        with zipfile.ZipFile(tree.open(path, "rb")) as bundle:
             names = [name for name in bundle.namelist() if "-info/" in name.lower()]
             return {name: bundle.read(name) for name in names if not name.endswith("/")}
     except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError, RuntimeError):

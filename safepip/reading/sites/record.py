@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 
 _LONGEST_FIELD = 131_072  # csv.field_size_limit()
 _CHUNK = 1 << 20
@@ -67,7 +68,7 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
     if not wanted or not dist.files:
         return {}
     try:
-        with open(f"{dist.info}/RECORD", "rb") as stream:
+        with tree.open(f"{dist.info}/RECORD", "rb") as stream:
             text = stream.read().decode()
         found = rows(text)
     except (OSError, ValueError):
@@ -97,7 +98,7 @@ def digest(path: TargetPath, like: str = "sha256") -> str:
     algorithm = like.partition("=")[0] or "sha256"
     try:
         state = hashlib.new(algorithm)
-        with open(path, "rb") as stream:
+        with tree.open(path, "rb") as stream:
             while chunk := stream.read(_CHUNK):
                 state.update(chunk)
     except (OSError, ValueError):

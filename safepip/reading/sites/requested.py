@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from safepip.model.paths import DistKey
 from safepip.model.request import Refused, Requested
+from safepip.reading import tree
 from safepip.reading.settings import requirement_files
 from safepip.reading.settings.requirement_files import RefusedError
 
@@ -132,8 +133,8 @@ def _check_marker(name: str, marker: str, reader: _Reader) -> None:
 def _is_file(path: str, name: str, warnings: list[str]) -> bool:
     """constructors.py:_get_url_from_path."""
     like_path = "/" in name or name.startswith(".")
-    if like_path and os.path.isdir(path):
-        if any(os.path.isfile(f"{path}/{project}") for project in ("setup.py", "pyproject.toml")):
+    if like_path and tree.isdir(path):
+        if any(tree.isfile(f"{path}/{project}") for project in ("setup.py", "pyproject.toml")):
             return True
         raise RefusedError(
             f"Directory {name!r} is not installable. Neither 'setup.py' nor 'pyproject.toml' found."
@@ -141,7 +142,7 @@ def _is_file(path: str, name: str, warnings: list[str]) -> bool:
     if _extension(path) not in _ARCHIVES:
         return False
     before, at, _ = name.partition("@")
-    if not os.path.isfile(path):
+    if not tree.isfile(path):
         if at and "/" not in before and not before.startswith("."):
             return False
         warnings.append(f"Requirement {name!r} looks like a filename, but the file does not exist")
@@ -202,7 +203,7 @@ def _of_editable(text: str, reader: _Reader) -> DistKey | None:
         return _canonical(direct.name)
     extras = _EXTRAS.match(text)
     path = extras[1] if extras else text
-    if os.path.isdir(os.path.join(reader.cwd, path)):
+    if tree.isdir(os.path.join(reader.cwd, path)):
         return _of_egg(path)
     if path.lower().startswith("file:"):
         return _of_egg(path)

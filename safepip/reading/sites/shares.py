@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 
 from safepip.model.change import Removal
 from safepip.model.environment import Claim, Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
+from safepip.reading import tree
 from safepip.reading.sites import record
 
 SMALL = 4096  # bytes; namespace declarations are shorter
@@ -31,7 +31,7 @@ def read(removal: Removal, inventory: Inventory) -> tuple[SharedFile, ...]:
 def file_text(path: TargetPath) -> str:
     """The beginning of a source; "" where it cannot be read."""
     try:
-        with open(path, "rb") as file:
+        with tree.open(path, "rb") as file:
             return file.read(SMALL).decode("utf-8", "replace")
     except OSError:
         return ""
@@ -39,7 +39,7 @@ def file_text(path: TargetPath) -> str:
 
 def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[DistKey, Claim]) -> SharedFile:
     try:
-        size = os.stat(path).st_size
+        size = tree.stat(path).st_size
     except OSError:
         return SharedFile(path, owners, claims, -1)
     candidates = {claim.digest for claim in claims.values() if claim.size in (None, size)}

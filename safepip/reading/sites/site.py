@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from safepip.model.environment import Distribution, Fault, Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.sites import metadata
 from safepip.reading.sites.installed import Folder, read_distribution
 
@@ -90,10 +91,10 @@ def _of_pkg_resources(folder: Folder, names: list[str], target: Target) -> list[
 
 
 def _is_seen(path: str, *, is_new: bool) -> bool:
-    if not os.path.isdir(path):
+    if not tree.isdir(path):
         return not is_new or not path.endswith(".dist-info")
     try:
-        return bool(os.listdir(path))
+        return bool(tree.listdir(path))
     except OSError:
         return True
 
@@ -102,7 +103,7 @@ def _linked(folder: Folder, name: str, target: Target) -> Iterator[Distribution]
     """`find_legacy_editables`: the first line that is not empty names the project's folder."""
     link = TargetPath(f"{folder.path}/{name}")
     try:
-        with open(link, encoding="utf-8") as stream:
+        with tree.open(link, encoding="utf-8") as stream:
             goal = next((line for line in map(str.strip, stream) if line), "")
     except (OSError, ValueError):
         return

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from safepip.model.diagnosis import Stash
 from safepip.model.environment import Inventory
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.sites import metadata, record
 
 
@@ -40,7 +41,7 @@ def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]
     for info in inventory.leftovers:
         site = info.rpartition("/")[0]
         try:
-            with open(f"{info}/RECORD", "rb") as stream:
+            with tree.open(f"{info}/RECORD", "rb") as stream:
                 rows = record.paths(stream.read().decode())
         except (OSError, ValueError):
             continue
@@ -51,7 +52,7 @@ def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]
 
 def _name(info: str) -> str:
     try:
-        with open(f"{info}/METADATA", "rb") as stream:
+        with tree.open(f"{info}/METADATA", "rb") as stream:
             found = metadata.head(stream.read().decode(errors="surrogateescape"))
     except OSError:
         found = metadata.Head()
@@ -61,21 +62,21 @@ def _name(info: str) -> str:
 def _beside(
     above: str, names: set[str], owner: Mapping[TargetPath, str], inventory: Inventory
 ) -> Iterator[Stash]:
-    if os.path.realpath(above) != above or not above.startswith(f"{inventory.target.prefix}"):
+    if tree.realpath(above) != above or not above.startswith(f"{inventory.target.prefix}"):
         return
     try:
-        tildes = sorted(name for name in os.listdir(above) if name.startswith("~"))
+        tildes = sorted(name for name in tree.listdir(above) if name.startswith("~"))
     except OSError:
         return
     for tilde in tildes:
         folder = f"{above}/{tilde}"
-        if os.path.islink(folder) or not os.path.isdir(folder):
+        if tree.islink(folder) or not tree.isdir(folder):
             continue
         inside = [os.path.relpath(path, folder) for path in _files(folder)]
         for name in sorted(names):
             whose = [owner[path] for row in inside if (path := TargetPath(f"{above}/{name}/{row}")) in owner]
             if _was(tilde, name) and whose:
-                taken = all(os.path.lexists(f"{above}/{name}/{row}") for row in inside)
+                taken = all(tree.lexists(f"{above}/{name}/{row}") for row in inside)
                 original = TargetPath(f"{above}/{name}")
                 yield Stash(TargetPath(folder), original, max(set(whose), key=whose.count), taken)
                 break
@@ -87,5 +88,5 @@ def _was(tilde: str, name: str) -> bool:
 
 
 def _files(folder: str) -> Iterator[str]:
-    for here, _, names in os.walk(folder):
+    for here, _, names in tree.walk(folder):
         yield from (os.path.join(here, name) for name in names)

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from safepip.errors import UsageError
 from safepip.model.environment import Distribution, Install
 from safepip.model.paths import DistKey, TargetPath
+from safepip.reading import tree
 
 MOST_SOURCES = 20_000
 APART = frozenset({"node_modules", "__pycache__", "site-packages"})
@@ -15,16 +16,16 @@ APART = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 def projects(folders: Iterable[str]) -> tuple[Distribution, ...]:
     """Each of `folders` as what it would be if it were installed: its sources, under its own name."""
-    return tuple(_project(os.path.abspath(folder)) for folder in dict.fromkeys(folders))
+    return tuple(_project(tree.abspath(folder)) for folder in dict.fromkeys(folders))
 
 
 def sources(folders: Iterable[str]) -> Iterator[TargetPath]:
     """The Python files below `folders`, in order; environments and hidden folders are somebody else's."""
     left = MOST_SOURCES
     for folder in folders:
-        if os.path.isfile(folder):
-            yield TargetPath(os.path.abspath(folder))
-        for here, below, names in os.walk(folder):
+        if tree.isfile(folder):
+            yield TargetPath(tree.abspath(folder))
+        for here, below, names in tree.walk(folder):
             below[:] = sorted(name for name in below if not name.startswith(".") and name not in APART)
             if "pyvenv.cfg" in names:
                 below.clear()
@@ -32,14 +33,14 @@ def sources(folders: Iterable[str]) -> Iterator[TargetPath]:
             for name in sorted(names):
                 if name.endswith(".py") and left > 0:
                     left -= 1
-                    yield TargetPath(os.path.abspath(os.path.join(here, name)))
+                    yield TargetPath(tree.abspath(os.path.join(here, name)))
 
 
 def _project(folder: str) -> Distribution:
-    if not os.path.exists(folder):
+    if not tree.exists(folder):
         raise UsageError("no-such-code", f"--code: there is no {folder}", "A folder of your own sources.")
     name = os.path.basename(folder) or folder
-    place = TargetPath(folder if os.path.isdir(folder) else os.path.dirname(folder))
+    place = TargetPath(folder if tree.isdir(folder) else os.path.dirname(folder))
     return Distribution(
         DistKey(name), name, "", place, TargetPath(folder), Install.OTHER, tuple(sources([folder]))
     )
