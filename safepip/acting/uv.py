@@ -13,8 +13,12 @@ from safepip.model.request import Uninstall
 
 
 def uninstall(program: str, request: Uninstall, keep_open: Sequence[int] = ()) -> int:
-    """Hand `request` to uv; its exit code. A ctrl-C reaches uv by the terminal, and its end is awaited."""
-    process = subprocess.Popen([program, *request.pip_arguments], pass_fds=keep_open)
+    return run(program, request.pip_arguments, keep_open)
+
+
+def run(program: str, words: Sequence[str], keep_open: Sequence[int] = ()) -> int:
+    """Hand `words` to uv; its exit code. A ctrl-C reaches uv by the terminal, and its end is awaited."""
+    process = subprocess.Popen([program, *words], pass_fds=keep_open)
     while True:
         try:
             code = process.wait()

@@ -8,14 +8,19 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from safepip.cli import streams
-from safepip.errors import TargetError
+from safepip.errors import SafepipError, TargetError
 from safepip.model import variables
 from safepip.model.request import PassThrough
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from safepip.commands.target import Found
     from safepip.commands.transaction import Done
+    from safepip.grammar.uv_grammar import Install
     from safepip.model.report import Verdict
+
+    Act = Callable[[Sequence[str], Sequence[int]], int]
 
 REFUSED = 10
 OWN = frozenset({"--json", "--rollback"})
@@ -61,7 +66,37 @@ def answer(request: PassThrough) -> int | None:
         if words.dry_run or words.json or words.rollback:
             raise
         return None
-    return _judge(words, found) if words.dry_run else _carry_out(words, found, request.python)
+    if words.dry_run:
+        return _judge(words, found)
+    from safepip.acting import pip
+    from safepip.commands import pass_through
+
+    def act(start: Sequence[str], keep_open: Sequence[int]) -> int:
+        return pip.run(start, words.words, os.environ, keep_open)
+
+    start = pass_through.start(request.python, os.environ, sys.argv[0]) or pip.command(found.target)
+    return _carry_out(words, found, tuple(start), act)
+
+
+def answer_uv(install: Install, python: str | None) -> int | None:
+    """The same for `uv pip install`; None where uv is to do it, with a line that says why it is not guarded."""
+    from safepip.acting import uv
+    from safepip.commands import beside, target
+
+    program = beside.uv(os.environ)
+    try:
+        named = install.python or python or beside.environment_of_uv(os.getcwd(), os.environ)
+        found = target.find(named)
+    except SafepipError as error:
+        sys.stderr.write(f"safepip: this install is not guarded: {error.message}\n")
+        return None
+    as_json = install.json or os.environ.get(variables.JSON) == "1"
+    words = Words(install.words, dry_run=False, json=as_json, rollback=install.rollback)
+
+    def act(_: Sequence[str], keep_open: Sequence[int]) -> int:
+        return uv.run(program, words.words, keep_open)
+
+    return _carry_out(words, found, (program,), act)
 
 
 def _judge(words: Words, found: Found) -> int:
@@ -73,22 +108,17 @@ def _judge(words: Words, found: Found) -> int:
     return REFUSED if verdict.decision.value == "refuse" else 0
 
 
-def _carry_out(words: Words, found: Found, python: str | None) -> int | None:
-    from safepip.acting import pip
-    from safepip.commands import pass_through, transaction
+def _carry_out(words: Words, found: Found, start: tuple[str, ...], act: Act) -> int | None:
+    from safepip.commands import transaction
 
     home = transaction.home_of(found)
     if home is None:
         return None
-
-    def act(start: Sequence[str], keep_open: Sequence[int]) -> int:
-        return pip.run(start, words.words, os.environ, keep_open)
-
     order = transaction.Order(
         words=words.words,
         found=found,
         environ=os.environ,
-        start=tuple(pass_through.start(python, os.environ, sys.argv[0]) or pip.command(found.target)),
+        start=start,
         act=act,
         bounded=lambda: streams.deadline(found.policy.timeout, acted=True),
     )
@@ -145,7 +175,7 @@ def _tell(done: Done, found: Found, *, back: bool) -> None:
     sys.stderr.write(installs.show_notes(said, style))
     if done.verdict is not None:
         sys.stderr.write(installs.show(done.verdict, style, went_back=back))
-    if done.receipt is not None and (done.stopped or done.unjudged):
+    if done.receipt is not None and (done.stopped or done.verdict is None):
         sys.stderr.write(installs.show_stopped(done.pip_exit_code, () if back else undo, style))
 
 

@@ -88,12 +88,18 @@ def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
 
 
 def _uv(words: Sequence[str], python: str | None) -> int:
-    """`uv pip uninstall` behind the guard; everything else is uv's."""
+    """`uv pip uninstall` and `uv pip install` behind the guard; everything else is uv's."""
     from safepip.acting import uv
-    from safepip.cli import uninstalling
+    from safepip.cli import installing, uninstalling
     from safepip.commands import beside
     from safepip.grammar import uv_grammar
 
+    install = uv_grammar.install(words)
+    if install is not None:
+        code = installing.answer_uv(install, python)
+        if code is not None:
+            return code
+        words = list(install.words)
     if not uv_grammar.is_removal(words) or "--help" in words or "-h" in words:
         uv.become(beside.uv(os.environ), words)
     request = uv_grammar.parse(words)

@@ -89,7 +89,8 @@ def run(order: Order, home: TargetPath) -> Done:
         earlier = before_install.look(order.found, order.environ)
         number = max(receipts.numbers(home), default=0) + 1
         words = tuple(_SECRET.sub("://", word) for word in order.words)
-        journal.begin(home, Entry(Action.INSTALLING, number, " ".join(("pip", *words))))
+        program = os.path.basename(order.start[0]) if len(order.start) == 1 else "pip"
+        journal.begin(home, Entry(Action.INSTALLING, number, " ".join((program, *words))))
         try:
             start = _kept(order, home, number, words)
         except (OSError, vault.NotKeptError) as error:
@@ -161,7 +162,17 @@ def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: 
     if verdict is None or verdict.decision is Decision.ALLOW:
         return Done(code, code, receipt, verdict, unjudged)
     broke = BROKE if verdict.decision is Decision.REFUSE else 0
-    return Done(code or broke, code, receipt, _with_way_back(verdict, receipt))
+    return Done(code or broke, code, receipt, _with_way_back(verdict, receipt), _incomplete(receipt))
+
+
+def _incomplete(receipt: Receipt) -> str:
+    """Where the bytes of before are not known, neither is what their loss means."""
+    if not receipt.unkept:
+        return ""
+    return (
+        f"{len(receipt.unkept)} of the files that were changed could not be kept, {receipt.unkept[0]} first: "
+        f"what follows may lack something, and undo cannot bring these back"
+    )
 
 
 def _judged(kept: Snapshot, changed: Difference, earlier: before_install.Earlier, order: Order) -> Verdict:

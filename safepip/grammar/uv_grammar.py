@@ -1,8 +1,13 @@
-"""`uv pip uninstall`, as far as a guard must understand it; an option that is not known here ends the command."""
+"""`uv pip uninstall` and `uv pip install`, as far as a guard must understand them.
+
+An option of a removal that is not known here ends the command; an install is judged by what it has done, so that only
+what leads elsewhere must be known.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from safepip.errors import UsageError
 from safepip.model.request import Uninstall
@@ -29,6 +34,18 @@ _PYTHON = frozenset({"-p", "--python"})
 _MOVES = frozenset({"--directory", "--project"})
 
 
+_ELSEWHERE = (*_MOVES, "--target", "--prefix", "--root", "-t", "--dry-run", "-h", "--help")
+
+
+class Install(NamedTuple):
+    """`uv pip install`; `python` is what it names, python3 for `--system`."""
+
+    words: tuple[str, ...]
+    python: str | None
+    json: bool
+    rollback: bool
+
+
 def is_removal(words: Sequence[str]) -> bool:
     """Whether `uv WORDS` is `uv pip uninstall`, its options not yet read."""
     return (
@@ -36,6 +53,28 @@ def is_removal(words: Sequence[str]) -> bool:
         and "uninstall" in words[words.index("pip") + 1 :]
         and "run" not in words[: words.index("pip")]
     )
+
+
+def install(words: Sequence[str]) -> Install | None:
+    """None where `uv WORDS` is no install into an environment."""
+    place = words.index("pip") if "pip" in words else len(words)
+    before, after = words[:place], words[place + 1 :]
+    commands = [word for word in after if not word.startswith("-")]
+    if commands[:1] != ["install"] or any(not word.startswith("-") for word in before):
+        return None
+    if any(word.partition("=")[0] in _ELSEWHERE for word in words):
+        return None
+    python = None
+    for word, following in zip(words, (*words[1:], ""), strict=True):
+        name, equals, value = word.partition("=")
+        if name in _PYTHON:
+            python = value if equals else following
+        elif name.startswith("-p") and not name.startswith("--"):
+            python = word[2:]
+        elif name == "--system":
+            python = "python3"
+    kept = tuple(word for word in words if word not in {"--json", "--rollback"})
+    return Install(kept, python, "--json" in words, "--rollback" in words)
 
 
 def parse(words: Sequence[str]) -> Uninstall:

@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 
+from support import trees
 from support.sandbox import Environment, Run, run
 from support.uvs import uv
+from support.wheels import make_wheel
 
-REFUSED = 10
+REFUSED, BROKE = 10, 13
 SAFEPIP = Path(sys.executable).parent / "safepip"
 
 
@@ -39,6 +41,41 @@ def test_what_harms_nobody_is_removed_by_uv_and_can_be_undone(story: Environment
     assert not (story.site / "leaf.py").exists()
     assert story.safepip("undo").code == 0
     assert {path: data for path, data in story.tree().items() if path in before} == before
+
+
+def test_an_install_by_uv_is_judged_when_it_is_done_and_taken_back(
+    story: Environment, tmp_path: Path
+) -> None:
+    story.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    story.add("base", {"base/__init__.py": "", "base/old.py": ""})
+    wheel = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/new.py": ""}, version="2.0")
+    before = trees.snapshot(story.prefix)
+    words = ["pip", "install", "--offline", "--no-deps", str(wheel)]
+    done = safepip(story, *words, "--rollback")
+    assert (done.code, trees.snapshot(story.prefix)) == (REFUSED, before)
+    done = safepip(story, *words)
+    assert (done.code, "BROKEN NOW: user, by base 2.0" in done.err) == (BROKE, True)
+    assert (story.site / "base/new.py").exists()
+    assert story.safepip("undo").code == 0
+    assert trees.snapshot(story.prefix) == before
+
+
+def test_a_harmless_install_by_uv_says_what_uv_says_and_keeps_nothing(
+    story: Environment, tmp_path: Path
+) -> None:
+    wheel = make_wheel(tmp_path, "fresh", {"fresh.py": ""})
+    done = safepip(story, "pip", "install", "-q", "--offline", "--no-deps", str(wheel))
+    assert done == Run(0, "", "")
+    assert (story.site / "fresh.py").exists()
+    assert list((story.prefix / ".safepip/vault").iterdir()) == []
+
+
+def test_an_install_by_uv_that_leads_elsewhere_is_uvs_alone(story: Environment, tmp_path: Path) -> None:
+    wheel = make_wheel(tmp_path, "fresh", {"fresh.py": ""})
+    there = ["--target", str(tmp_path / "there")]
+    done = safepip(story, "pip", "install", "-q", "--offline", "--no-deps", *there, str(wheel))
+    assert (done.code, (tmp_path / "there/fresh.py").exists()) == (0, True)
+    assert not (story.prefix / ".safepip").exists()
 
 
 def test_a_dry_run_in_json_has_uvs_own_plan(story: Environment) -> None:
