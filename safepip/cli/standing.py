@@ -31,8 +31,8 @@ Not reached: python -S, `import pip` inside a program, uv, conda and other insta
     "init": """\
 Usage: safepip init bash|zsh|fish
 
-Prints shell code by which pip, pip3, `python -m pip` and `uv pip uninstall` mean safepip in that shell, with pip's completion and
-safepip's. To have it in every shell of yours:
+Prints shell code by which pip, pip3, `python -m pip`, `uv pip uninstall` and `uv pip install` mean safepip in that
+shell, with pip's completion and safepip's. To have it in every shell of yours:
 
   bash   echo 'eval "$(safepip init bash)"' >> ~/.bashrc
   zsh    echo 'eval "$(safepip init zsh)"' >> ~/.zshrc

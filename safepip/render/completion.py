@@ -1,4 +1,4 @@
-"""Shell code that makes `pip` and `uv pip uninstall` mean safepip, and what completes a command line of safepip's.
+"""Shell code that makes `pip`, `uv pip uninstall` and `uv pip install` mean safepip, and what completes a command line of safepip's.
 
 Each text can be evaluated any number of times. A function that finds its safepip gone calls pip itself. The program
 is called by its path, so the functions work in whatever environment is active; which pip they stand for is told in
@@ -26,6 +26,7 @@ COMMANDS = (
     "help",
 )
 OPTIONS = {
+    "install": ("--json", "--rollback"),
     "uninstall": ("--dry-run", "--json", "--files", "--force", "--safe", "--fail-on", "--no-keep", "--code"),
     "undo": ("--json",),
     "history": ("--json", "--drop"),
@@ -107,7 +108,11 @@ function {name} {{
 """
 _UV = """\
 function uv {{
-  if [ "${{1-}}" = pip ] && [ "${{2-}}" = uninstall ] && [ -x {path} ]; then {path} uv "$@"; else command uv "$@"; fi
+  if [ "${{1-}}" = pip ] && {{ [ "${{2-}}" = uninstall ] || [ "${{2-}}" = install ]; }} && [ -x {path} ]; then
+    {path} uv "$@"
+  else
+    command uv "$@"
+  fi
 }}
 """
 _BASH = """\
@@ -157,7 +162,7 @@ end
 """
 _FISH_UV = """\
 function uv
-  if test (count $argv) -ge 2; and test "$argv[1]" = pip; and test "$argv[2]" = uninstall; and test -x {path}
+  if test (count $argv) -ge 2; and test "$argv[1]" = pip; and contains -- "$argv[2]" uninstall install; and test -x {path}
     {path} uv $argv
   else
     command uv $argv

@@ -15,7 +15,7 @@ Usage:
   safepip guard on|off|status              guard one environment, whatever calls its pip
   safepip init bash|zsh|fish               shell code by which pip means safepip
   safepip hook                             answer a coding agent's tool call
-  safepip uv pip uninstall PACKAGE …       uv's uninstall behind the guard
+  safepip uv pip uninstall|install …       uv's, behind the guard
   safepip doctor [--fix]                   what is broken now, and the commands that mend it
   safepip undo [ID]                        take back a removal or an install
   safepip history [--drop]                 what is kept for that, and let it go

@@ -120,7 +120,7 @@ def test_without_uv_that_is_said(story: Environment) -> None:
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_the_shells_function_guards_uv_as_well(shell: str, story: Environment) -> None:
+def test_the_shells_function_guards_uv_as_well(shell: str, story: Environment, tmp_path: Path) -> None:
     import shutil
 
     if shutil.which(shell) is None:
@@ -128,3 +128,7 @@ def test_the_shells_function_guards_uv_as_well(shell: str, story: Environment) -
     load = f"{SAFEPIP} init fish | source" if shell == "fish" else f'eval "$({SAFEPIP} init {shell})"'
     answer = run([shell, "-c", f"{load}; uv pip uninstall cudnn-cu13"], env=variables(story))
     assert (answer.code, "would break torch" in answer.err) == (REFUSED, True)
+    wheel = make_wheel(tmp_path, "cudnn-cu12", {"cudnn/x.py": ""}, version="9.11")
+    line = f"uv pip install --offline --no-deps {wheel}"
+    answer = run([shell, "-c", f"{load}; {line}"], env=variables(story), cwd=tmp_path)
+    assert (answer.code, "BROKEN NOW: " in answer.err) == (BROKE, True)

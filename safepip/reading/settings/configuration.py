@@ -32,6 +32,7 @@ from safepip.reading import plain_file, tree
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
 _LONGEST = 86_400
+_LONGEST_LINE = 4096  # tomllib takes a time that grows with the square of a dotted key's length
 _MACHINE = "/etc/safepip/config.toml"  # by no variable: who is bound by it must not be able to lead past it
 _MAY_BE_NOTES = frozenset(
     {
@@ -91,6 +92,8 @@ def _read(path: str) -> Mapping[str, Any]:
         raise _wrong(path, f"it cannot be read: {error.strerror}", "") from error
     import tomllib
 
+    if max(map(len, data.splitlines()), default=0) > _LONGEST_LINE:
+        raise _wrong(path, f"it has a line of more than {_LONGEST_LINE} bytes", "")
     try:
         return tomllib.loads(data.decode())
     except (ValueError, RecursionError) as error:  # no TOML, no UTF-8, or a number of thousands of digits
