@@ -13,6 +13,7 @@ import pytest
 
 from safepip.errors import UsageError
 from safepip.grammar import pip_grammar
+from safepip.grammar.options import OWN_FLAGS, OWN_VALUES
 from safepip.model.request import Uninstall
 from support.pips import Pip, runner
 
@@ -54,7 +55,7 @@ def options_of(version: str) -> tuple[dict[str, bool], dict[str, bool]]:
 
 
 def takes_value(options: pip_grammar.Options) -> dict[str, bool]:
-    own = {*pip_grammar.OWN_FLAGS, *pip_grammar.OWN_VALUES}
+    own = {*OWN_FLAGS, *OWN_VALUES}
     told = {**dict.fromkeys(options.flags, False), **dict.fromkeys(options.values, True)}
     return {name: value for name, value in told.items() if name not in own}
 

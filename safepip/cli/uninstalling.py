@@ -22,8 +22,15 @@ if TYPE_CHECKING:
 def answer(request: Uninstall) -> int:
     from safepip.commands import target
 
+    with target.looked_at(request.root):
+        return _answer(request)
+
+
+def _answer(request: Uninstall) -> int:
+    from safepip.commands import target
+
     found = target.find(request.python, isolated=request.isolated)
-    if not request.requirement_files:
+    if not request.requirement_files or request.root is not None:
         return _judge(request, found, again=True)
     from safepip.acting import pip
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from safepip.model.environment import Inventory, Target
 from safepip.model.paths import TargetPath
+from safepip.reading import tree
 from safepip.reading.disk import Disk
 from safepip.reading.sites import site, unrecorded
 from safepip.reading.sources.modules import Modules
@@ -45,7 +46,7 @@ class Scene:
         """None where the interpreter is no readable ELF program: its libraries are unjudged."""
         from safepip.reading.elf_files import ldconfig
 
-        return ldconfig.load(self.target, self.environ)
+        return ldconfig.load(self.target, self.environ if self.target.root is None else tree.environ())
 
     @cached_property
     def surveyor(self) -> Surveyor | None:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
+from safepip.errors import UsageError
 from safepip.model.environment import Target
 from safepip.model.report import Policy
 from safepip.model.request import PipSettings
-from safepip.reading.pythons import calling, targets
+from safepip.reading import tree
+from safepip.reading.pythons import calling, images, targets
 from safepip.reading.settings import configuration, pip_settings
 from safepip.reading.sites.homes import homes_of
 
@@ -24,8 +28,23 @@ class Found:
     policy: Policy
 
 
+@contextmanager
+def looked_at(root: str | None) -> Iterator[None]:
+    """Everything that is looked at meanwhile lies in the image at `root`; None: on this machine."""
+    if root is not None and not (os.path.isdir(root) and os.access(root, os.R_OK | os.X_OK)):
+        raise UsageError(
+            "no-such-root",
+            f"--root: {root} is no folder that can be looked at",
+            "An image, unpacked or mounted.",
+        )
+    with tree.entered(root):
+        yield
+
+
 def find(python: str | None, *, isolated: bool = False) -> Found:
-    """The environment that `pip` would have acted on, called as safepip was called."""
+    """The environment that `pip` would have acted on, called as safepip was called; that of an image that is looked at."""
+    if tree.root() is not None:
+        return _in_image(python, isolated=isolated)
     named = python or pip_settings.read(os.environ, None, isolated=isolated).python
     chosen = targets.choose(named, os.environ, sys.argv[0], running_as_module=calling.as_module())
     target = targets.read_target(chosen.executable, os.environ)
@@ -36,7 +55,17 @@ def find(python: str | None, *, isolated: bool = False) -> Found:
 
 def has_vault(target: Target) -> bool:
     """Whether an earlier change left anything; where none did there is nothing to end."""
-    return any(os.path.isdir(f"{home}/.safepip") for home in homes_of(target))
+    return any(tree.isdir(f"{home}/.safepip") for home in homes_of(target))
+
+
+def _in_image(python: str | None, *, isolated: bool) -> Found:
+    """Nothing of this machine counts: neither its variables nor its settings."""
+    environ = tree.environ()
+    named = python or pip_settings.read(environ, None, isolated=isolated).python
+    chosen = images.choose(named)
+    target = targets.read_target(chosen.executable, environ)
+    settings = pip_settings.read(environ, target.prefix, isolated=isolated)
+    return Found(target, chosen.reason, settings, configuration.load(environ, target.prefix))
 
 
 def _reason(chosen: str, target: Target) -> str:

@@ -102,7 +102,7 @@ def _judged(case: Case, found: Found) -> Verdict:
 
 def _with_processes(case: Case) -> Case:
     objects = [path for path in case.removal.files if is_object_name(path)]
-    in_use = tuple(InUse(*item) for item in processes.mapping(objects)) if objects else ()
+    in_use = tuple(InUse(*item) for item in processes.mapping(objects)) if objects and tree.root() is None else ()
     return replace(case, evidence=replace(case.evidence, in_use=in_use))
 
 

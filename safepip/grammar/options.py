@@ -1,4 +1,4 @@
-"""pip's general options, of every pip since 22.3: those that may stand before any command.
+"""pip's general options, of every pip since 22.3: those that may stand before any command; then uninstall's and safepip's own.
 
 Plain tables in a module of their own, as pass-through reads them where each millisecond counts.
 """
@@ -28,3 +28,18 @@ VALUES = {
     "--cache-dir": "cache_dir",
     "--use-feature": "use_feature", "--use-deprecated": "use_deprecated",
 }  # fmt: skip
+UNINSTALL_FLAGS = {"-y": "yes", "--yes": "yes", "--break-system-packages": "break_system_packages"}
+UNINSTALL_VALUES = {
+    "-r": "requirement",
+    "--requirement": "requirement",
+    "--root-user-action": "root_user_action",
+}
+OWN_FLAGS = {
+    "--dry-run": "dry_run", "--json": "json", "--force": "force", "--files": "files",
+    "--safe": "safe", "--no-keep": "no_keep",
+}  # fmt: skip
+FORMATS = ("terminal", "json", "sarif", "markdown")  # the last two with --dry-run only
+OPTIONAL = frozenset({"--safe"})  # flags that may have a value
+OWN_VALUES = {"--fail-on": "fail_on", "--format": "format", "--code": "code", "--root": "root"}
+LOOKING = frozenset({"why", "audit", "doctor", "uninstall"})  # what --root is for
+OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})

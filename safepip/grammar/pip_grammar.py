@@ -15,34 +15,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.errors import UsageError
-from safepip.grammar.options import FLAGS, VALUES
+from safepip.grammar import choices
+from safepip.grammar.options import (
+    FLAGS,
+    LOOKING,
+    OPTIONAL,
+    OWN,
+    OWN_FLAGS,
+    OWN_VALUES,
+    UNINSTALL_FLAGS,
+    UNINSTALL_VALUES,
+    VALUES,
+)
 from safepip.model.request import (
     Ask,
     History,
     PassThrough,
     Request,
-    Safe,
     ShowHelp,
     ShowVersion,
     Undo,
     Uninstall,
     ValuePlace,
 )
-
-UNINSTALL_FLAGS = {"-y": "yes", "--yes": "yes", "--break-system-packages": "break_system_packages"}
-UNINSTALL_VALUES = {
-    "-r": "requirement",
-    "--requirement": "requirement",
-    "--root-user-action": "root_user_action",
-}
-OWN_FLAGS = {
-    "--dry-run": "dry_run", "--json": "json", "--force": "force", "--files": "files",
-    "--safe": "safe", "--no-keep": "no_keep",
-}  # fmt: skip
-FORMATS = ("terminal", "json", "sarif", "markdown")  # the last two with --dry-run only
-OPTIONAL = frozenset({"--safe"})  # flags that may have a value
-OWN_VALUES = {"--fail-on": "fail_on", "--format": "format", "--code": "code"}
-OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})
 
 
 class Option(NamedTuple):
@@ -100,6 +95,9 @@ def parse(arguments: Sequence[str]) -> Request:
         return ShowHelp()
     if "version" in names:
         return ShowVersion(_pass_through(arguments, options))
+    root = _last(options, "root")
+    if root is not None and not LOOKING.intersection(arguments[command : command + 1]):
+        raise choices.only_looked_at()
     match list(arguments[command:]):
         case [] | ["help"]:
             return ShowHelp()
@@ -110,7 +108,7 @@ def parse(arguments: Sequence[str]) -> Request:
         case ["undo" | "history" as name, *rest]:
             return _way_back(name, rest, options)
         case ["why" | "audit" | "doctor" | "explain" | "guard" | "init" | "uv" as name, *rest]:
-            return Ask(name, tuple(rest), _python(options))
+            return Ask(name, tuple(rest), _last(options, "python"), root)
         case _:
             return _pass_through(arguments, options)
 
@@ -136,14 +134,14 @@ def _pass_through(arguments: Sequence[str], options: Sequence[Option]) -> PassTh
     )
 
 
-def _python(options: Sequence[Option]) -> str | None:
-    return next((option.value for option in reversed(options) if option.name == "python"), None)
+def _last(options: Sequence[Option], name: str) -> str | None:
+    return next((option.value for option in reversed(options) if option.name == name), None)
 
 
 def _way_back(name: str, rest: Sequence[str], before: Sequence[Option]) -> Undo | History | ShowHelp:
     flags = {word for word in rest if word.startswith("-")}
     words = [word for word in rest if word not in flags]
-    python = _python(before)
+    python = _last(before, "python")
     if flags & {"-h", "--help"}:
         return ShowHelp(name)
     odd = flags - ({"--json"} if name == "undo" else {"--json", "--drop"})
@@ -182,12 +180,8 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
     values: dict[str, list[str]] = {}
     for option in options:
         values.setdefault(option.name, []).append(option.value)
-    for level in values.get("fail_on", ()):
-        if level != "warn":
-            raise UsageError(
-                "no-such-level", f"option --fail-on: invalid choice: {level!r} (choose from 'warn')"
-            )
-    kind = _format(values)
+    choices.check(values)
+    kind = choices.format_of(values)
     dropped = _arguments_of([option for option in options if option.name in {*OWN, "python"}])
     kept = [index for index in range(len(rest)) if index not in dropped]
     before = sum(index < command for index in kept)
@@ -215,30 +209,11 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
         force="force" in values,
         fail_on_warn="fail_on" in values,
         files="files" in values,
-        safe=_safe(values.get("safe", ["off"])[-1]),
+        safe=choices.safe_of(values.get("safe", ["off"])[-1]),
         keep="no_keep" not in values,
         code=tuple(values.get("code", ())),
+        root=values.get("root", [None])[-1],
     )
-
-
-def _format(values: Mapping[str, list[str]]) -> str:
-    kind = values.get("format", ["terminal"])[-1]
-    if kind not in FORMATS:
-        choices = ", ".join(map(repr, FORMATS))
-        raise UsageError(
-            "no-such-choice", f"option --format: invalid choice: {kind!r} (choose from {choices})"
-        )
-    if kind in FORMATS[2:] and "dry_run" not in values:
-        raise UsageError("dry-run-only", f"--format {kind} is for --dry-run")
-    return kind
-
-
-def _safe(value: str) -> Safe:
-    try:
-        return Safe(value)
-    except ValueError:
-        message = f"option --safe: invalid choice: {value!r} (choose from 'keep')"
-        raise UsageError("no-such-choice", message) from None
 
 
 def _arguments_of(options: Sequence[Option]) -> frozenset[int]:

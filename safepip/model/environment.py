@@ -24,6 +24,9 @@ class PipInUse(NamedTuple):
     backend: str = "importlib"  # or pkg_resources: which of two dist-infos, what is an error
     optimize: str = ""  # of PYTHONOPTIMIZE: "1" makes the byte code it looks for `.opt-1.pyc`
     pycache_prefix: TargetPath | None = None  # PYTHONPYCACHEPREFIX
+    of_debian: bool = (
+        False  # patched: outside a venv what lies below /usr and not in /usr/local is not its own
+    )
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -67,6 +70,7 @@ class Target:
     user_site: TargetPath | None = None  # None: not on sys.path
     user_scripts: TargetPath | None = None
     externally_managed: bool = False  # pip changes nothing here unless it is told to
+    root: str | None = None  # where the image lies that all other paths are inside of; None: this machine
     real_sites: tuple[TargetPath, ...] = ()  # where those of `sites` lie that are reached through a link
     mapped: tuple[Mapped, ...] = ()  # known once the inventory is taken
 
@@ -76,6 +80,11 @@ class Target:
         return int(major), int(minor)
 
     @property
+    def place(self) -> str:
+        """The prefix as people are told it."""
+        return self.prefix if self.root is None else f"{self.prefix} of the image {self.root}"
+
+    @property
     def is_venv(self) -> bool:
         return self.prefix != self.base_prefix
 
@@ -83,6 +92,12 @@ class Target:
     def site_folders(self) -> tuple[TargetPath, ...]:
         """Every name of a site folder below which a path may be written."""
         return (*self.sites, *self.real_sites)
+
+    def may_take(self, path: TargetPath, prefix: TargetPath) -> bool:
+        """pip's `is_local`. A test on text, without a separator at its end: /v2 lies in /v. `prefix` is the real one."""
+        if self.is_venv:
+            return path.startswith(prefix)
+        return not (self.pip.of_debian and path.startswith("/usr")) or path.startswith("/usr/local")
 
     def below(self, path: TargetPath) -> str:
         """`path` as an import sees it, from a site folder on: `torch/_C.so`; "" where no import leads there."""

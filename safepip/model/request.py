@@ -54,6 +54,7 @@ class Uninstall:
     keep: bool = True  # what goes, so that it can be put back
     code: tuple[str, ...] = ()  # folders of one's own sources
     of_uv: bool = False  # uv does it, and is told `pip_arguments`
+    root: str | None = None  # of an image that is only looked at
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,7 @@ class Ask:
     command: str
     arguments: tuple[str, ...]
     python: str | None = None
+    root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

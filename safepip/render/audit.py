@@ -26,7 +26,7 @@ USERS = 3
 def report(audit: Audit) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "environment": environment(audit.target),
+        "environment": document.environment(audit.target),
         "mixed": [_mixed(item) for item in audit.mixed],
         "distributions": [_judged(item) for item in audit.judged],
         "unneeded": [
@@ -53,15 +53,11 @@ def report_together(item: Together) -> dict[str, Any]:
     }
 
 
-def environment(target: Target) -> dict[str, str]:
-    return {"python": target.executable, "version": target.version, "prefix": target.prefix}
-
-
 def show(audit: Audit, style: Style) -> str:
     needed = [item for item in audit.judged if item.verdict.decision is Decision.REFUSE]
     free = len(audit.judged) - len(needed)
     head = (
-        f"safepip: {tables.count(len(audit.judged), 'distribution')} in {audit.target.prefix} "
+        f"safepip: {tables.count(len(audit.judged), 'distribution')} in {audit.target.place} "
         f"(Python {audit.target.version}): {free} could go alone, {len(needed)} could not"
     )
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(head, style)]

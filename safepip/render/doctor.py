@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from safepip.model.diagnosis import Ailment, Cure, Diagnosis, Level
-from safepip.render import explanations, notices, tables
-from safepip.render.audit import environment
+from safepip.render import document, explanations, notices, tables
 from safepip.render.document import SCHEMA
 from safepip.render.terminal import Style
 
@@ -18,7 +17,7 @@ MOST_NOTES = 3
 def report(found: Diagnosis) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
-        "environment": environment(found.target),
+        "environment": document.environment(found.target),
         "healthy": not found.broken,
         "broken": [_ailment(item) for item in found.ailments],
         "hollow": [
@@ -51,7 +50,7 @@ def report(found: Diagnosis) -> dict[str, Any]:
 
 def show(found: Diagnosis, style: Style) -> str:
     errors, warnings = _of(found, Level.ERROR), _of(found, Level.WARN)
-    where = f"{found.target.prefix} (Python {found.target.version})"
+    where = f"{found.target.place} (Python {found.target.version})"
     broken = f"{tables.count(len(errors), 'thing')} broken" if errors else "nothing is broken"
     also = f", {len(warnings)} to look at" if warnings else ""
     said = f"safepip: {broken} in {where}{also}"

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from safepip.errors import SafepipError
-from safepip.model.environment import Distribution
+from safepip.model.environment import Distribution, Target
 from safepip.model.report import Finding, Severity, Summary, Verdict
 from safepip.render import notices
 
@@ -41,11 +41,7 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "verdict": verdict.decision.value,
-        "environment": {
-            "python": verdict.target.executable,
-            "version": verdict.target.version,
-            "prefix": verdict.target.prefix,
-        },
+        "environment": environment(verdict.target),
         "removing": [{"name": dist.name, "version": dist.version} for dist in _removed(verdict)],
         "removal": {
             "files": len(removal.files),
@@ -64,6 +60,16 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
+    }
+
+
+def environment(target: Target) -> dict[str, Any]:
+    """Its paths are those inside the image, where there is one."""
+    return {
+        "python": target.executable,
+        "version": target.version,
+        "prefix": target.prefix,
+        "root": target.root,
     }
 
 

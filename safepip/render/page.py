@@ -11,8 +11,7 @@ from typing import Any
 from safepip.model.audit import Audit, Judged
 from safepip.model.report import Finding, Severity
 from safepip.render import tables
-from safepip.render.audit import environment
-from safepip.render.document import escaped
+from safepip.render.document import environment, escaped
 
 PLACE = "@DATA@"
 

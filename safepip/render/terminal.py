@@ -98,6 +98,9 @@ def headline(verdict: Verdict) -> str:
             )
         case Decision.WARN:
             return f"safepip: WARNING: removing {what} takes something from {_some(_losers(verdict, Severity.WARN))}"
+        case Decision.ALLOW if not leaving and verdict.removal.skipped:
+            reasons = _some([f"{skip.name}, {skip.reason}" for skip in verdict.removal.skipped])
+            return f"safepip: nothing to remove: pip leaves alone {reasons}"
         case Decision.ALLOW:
             return f"safepip: ok to remove {what}: nothing that stays needs it"
 
@@ -122,7 +125,7 @@ def _losers(verdict: Verdict, severity: Severity) -> list[str]:
 
 
 def _environment(verdict: Verdict) -> str:
-    return f"{verdict.target.prefix} (Python {verdict.target.version})"
+    return f"{verdict.target.place} (Python {verdict.target.version})"
 
 
 def _fold(findings: Iterable[Finding]) -> list[list[Finding]]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from safepip.model.answers import Answered, Match, Use
 from safepip.model.survey import Standing
-from safepip.render import tables
+from safepip.render import document, tables
 from safepip.render.document import SCHEMA
 from safepip.render.terminal import Style
 
@@ -18,7 +18,7 @@ def report(answer: Answered) -> dict[str, Any]:
     return {
         "schema": SCHEMA,
         "query": answer.query,
-        "environment": {"python": target.executable, "version": target.version, "prefix": target.prefix},
+        "environment": document.environment(target),
         "matches": [
             {
                 "soname": match.soname or None,
@@ -65,7 +65,7 @@ def report(answer: Answered) -> dict[str, Any]:
 
 def show(answer: Answered, style: Style) -> str:
     if answer.is_empty and not answer.brought_by:
-        said = f"nothing in {answer.target.prefix} matches {answer.query!r}, and nothing needs it"
+        said = f"nothing in {answer.target.place} matches {answer.query!r}, and nothing needs it"
         return tables.text(tables.paragraph(f"safepip: {said}", style))
     most = None if style.verbose else MOST
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(answer.query, style)]

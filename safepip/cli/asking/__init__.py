@@ -28,7 +28,7 @@ def answer(request: Ask, style: Callable[..., Style]) -> int:
     )
     try:
         code = group.main(
-            [request.command, *request.arguments],
+            [request.command, *(("--root", request.root) if request.root else ()), *request.arguments],
             prog_name="safepip",
             standalone_mode=False,
             obj=Caller(request.python, style),

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from safepip.cli.asking.common import Caller, Reporting, Told, progress, reporting
+from safepip.cli.asking.common import Caller, Reporting, Told, at_root, progress, reporting
 from safepip.errors import SafepipError
+from safepip.reading import tree
 
 if TYPE_CHECKING:
     from safepip.model.audit import Audit
@@ -19,10 +20,11 @@ if TYPE_CHECKING:
 @click.option(
     "--code",
     multiple=True,
-    type=click.Path(exists=True),
+    callback=lambda _, __, folders: tuple(map(_existing, folders)),
     help="A folder of your own code: it needs what it imports.",
 )
 @click.option("--html", type=click.Path(dir_okay=False), help="A page to look at, in one file.")
+@at_root
 @reporting
 @click.pass_obj
 def audit(  # noqa: PLR0913  each is an option
@@ -71,6 +73,12 @@ def audit(  # noqa: PLR0913  each is an option
         [(f"{len(item.dists)} {item.title}", [item.command]) for item in audited.unneeded if item.command],
     )
     return how.tell(told, tuple(notices.of_audit(audited)), known)
+
+
+def _existing(folder: str) -> str:
+    if not tree.exists(folder):
+        raise click.BadParameter(f"Path {folder!r} does not exist.")
+    return folder
 
 
 def _write_page(audited: Audit, path: str) -> None:

@@ -96,6 +96,25 @@ def reporting(command: Callable[..., int]) -> Callable[..., int]:
     return with_options
 
 
+def at_root(command: Callable[..., int]) -> Callable[..., int]:
+    """The option --root: from there on all that is looked at lies in that image."""
+
+    def enter(context: click.Context, _: click.Parameter, root: str | None) -> None:
+        from safepip.commands import target
+
+        if root is not None:
+            context.with_resource(target.looked_at(root))
+
+    return click.option(
+        "--root",
+        metavar="DIR",
+        is_eager=True,
+        expose_value=False,
+        callback=enter,
+        help="Look at the image unpacked or mounted at DIR; nothing of it runs, nothing of this machine counts.",
+    )(command)
+
+
 def progress() -> Callable[[str, int, int], None]:
     """A line that overwrites itself, on a terminal only."""
     if not sys.stderr.isatty():

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 
 import click
 
-from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, reporting, write
+from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, at_root, reporting, write
 from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
+from safepip.reading import tree
 
 if TYPE_CHECKING:
     from safepip.model.diagnosis import Cure, Diagnosis
@@ -37,6 +38,7 @@ BROKE = 13
 @click.option("--fix", is_flag=True, help="Carry out the plan, step by step.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before --fix.")
 @click.option("-v", "--verbose", is_flag=True, help="Every note.")
+@at_root
 @reporting
 @click.pass_obj
 def doctor(
@@ -50,6 +52,12 @@ def doctor(
     from safepip.render import doctor as render
     from safepip.render import notices
 
+    if flags["fix"] and tree.root() is not None:
+        raise UsageError(
+            "root-is-looked-at",
+            "an image under --root is only looked at: --fix is for inside it",
+            "Give its plan to a shell there.",
+        )
     style = obj.style(1, verbose=flags["verbose"])
     if flags["list_"]:
         write(render.checks(style))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from safepip.cli.asking.common import Caller, write
+from safepip.cli.asking.common import Caller, at_root, write
 from safepip.errors import UsageError
 
 NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
@@ -15,6 +15,7 @@ NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
 @click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
 @click.option("--format", "kind", type=click.Choice(["terminal", "json"]), default="terminal")
 @click.option("-v", "--verbose", is_flag=True, help="Every row, and every place the loader looks at.")
+@at_root
 @click.pass_obj
 def why(obj: Caller, query: str, kind: str, *, as_json: bool, verbose: bool) -> int:
     """What QUERY is, who needs it, and which file each of them really gets, by which rule.

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safepip.errors import TargetError
+from safepip.reading import tree
 
 _SECONDS = 10
 _PROGRAM = """
@@ -34,6 +35,12 @@ print(repr({
 
 def ask(executable: str, environ: Mapping[str, str]) -> Mapping[str, Any]:
     """What `executable` says of itself. TargetError where it is none of ours to run, or no Python 3."""
+    if tree.root() is not None:
+        raise TargetError(
+            "unsettled-layout",
+            f"{executable}: its files do not tell where it looks, and nothing of an image is run",
+            "Judge it inside the image.",
+        )
     if not any("py" in os.path.basename(name) for name in (executable, os.path.realpath(executable))):
         raise _no_python(executable, "a program of that name is not run")
     refuse_foreign(executable)

@@ -12,10 +12,20 @@ from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from safepip.errors import TargetError
+from safepip.model.elf import Elf
 from safepip.reading import plain_file, tree
+from safepip.reading.elf_files import elf
 from safepip.reading.pythons import interpreter
 
-_PROGRAM_NAME = re.compile(r"python(3\.\d+)$")
+_PROGRAM_NAME = re.compile(r"(python|pypy)(3\.\d+)(t?)d?$")
+_PYPY_VERSION = re.compile(rb'^#define\s+PYPY_VERSION\s+"(\d+)\.(\d+)', re.MULTILINE)
+_TRIPLETS = {  # by bits, byte order and e_machine, as PyPy is built for
+    (64, True, 62): "x86_64-linux-gnu",
+    (64, True, 183): "aarch64-linux-gnu",
+    (32, True, 3): "i386-linux-gnu",
+    (64, False, 22): "s390x-linux-gnu",
+}
+_MOST_OF_PROGRAM = 64 << 20  # bytes
 _PY_VERSION = re.compile(rb'^#define\s+PY_VERSION\s+"([^"+]+)', re.MULTILINE)
 _SOABI = re.compile(rb"'SOABI': '([^']+)'")
 
@@ -74,18 +84,44 @@ def read_layout(executable: str, venv: VenvConfig | None, environ: Mapping[str, 
 
 def _from_files(executable: str, venv: VenvConfig | None) -> Layout | None:
     program = _followed(executable)
-    minor = _minor_version(program, venv)
-    stdlib = next(_stdlibs(program, venv, minor), None) if minor else None
+    name = _name(program, venv)
+    stdlib = next(_stdlibs(program, venv, name), None) if name else None
     if stdlib is None:
         return None
+    return _pypy(program, stdlib, venv) if name.startswith("pypy") else _cpython(program, stdlib, venv)
+
+
+def _cpython(program: str, stdlib: str, venv: VenvConfig | None) -> Layout | None:
     base_prefix = os.path.dirname(os.path.dirname(stdlib))
-    version = _full_version(base_prefix, minor, venv)
-    soabi = _soabi(stdlib)
+    name = os.path.basename(stdlib)
+    minor = name.removeprefix("python").rstrip("t")
+    version = _full_version(base_prefix, program, name, venv)
+    flags = "d" if _PROGRAM_NAME.search(program) and program.endswith("d") else ""
+    flags = f"{name.removeprefix('python').removeprefix(minor)}{flags}"
+    soabi = _soabi(stdlib, flags)
     tag = f"cpython-{minor.replace('.', '')}"
-    if not version or not soabi or not soabi.startswith(f"{tag}-"):  # a debug or free-threaded build, PyPy
+    if not version or not soabi.startswith(f"{tag}{flags}-"):
         return None
-    start = (f"{os.path.dirname(stdlib)}/python{minor.replace('.', '')}.zip", stdlib, f"{stdlib}/lib-dynload")
-    return Layout("cpython", version, base_prefix, stdlib, start, tag, soabi)
+    packed = f"{os.path.dirname(stdlib)}/{name.replace('.', '')}.zip"
+    return Layout(
+        "cpython", version, base_prefix, stdlib, (packed, stdlib, f"{stdlib}/lib-dynload"), tag, soabi
+    )
+
+
+def _pypy(program: str, stdlib: str, venv: VenvConfig | None) -> Layout | None:
+    """Its suffix holds PyPy's own version; the rest is as with CPython (pypy/module/imp/importing.py)."""
+    base_prefix = os.path.dirname(os.path.dirname(stdlib))
+    name = os.path.basename(stdlib)
+    version = _full_version(base_prefix, program, name, venv)
+    header = _text(f"{base_prefix}/include/{name}/patchlevel.h") or b""
+    own = _PYPY_VERSION.search(header)
+    found = elf.read(tree.realpath(program))
+    triplet = _TRIPLETS.get(found.abi[:3]) if isinstance(found, Elf) else None
+    if not version or own is None or triplet is None:
+        return None
+    tag = name.replace(".", "")
+    soabi = f"{tag}-pp{own[1].decode()}{own[2].decode()}-{triplet}"
+    return Layout("pypy", version, base_prefix, stdlib, (stdlib,), tag, soabi)
 
 
 def _followed(program: str) -> str:
@@ -97,37 +133,58 @@ def _followed(program: str) -> str:
     return program
 
 
-def _minor_version(program: str, venv: VenvConfig | None) -> str:
-    """`3.12`, by the program's name, else by what made the environment."""
+def _name(program: str, venv: VenvConfig | None) -> str:
+    """The name of the folder of the standard library: `python3.12`, `python3.13t`, `pypy3.10`.
+
+    By the program's name, else by what made the environment. A debug build shares the folder of a plain one.
+    """
     named = _PROGRAM_NAME.search(os.path.basename(program))
     if named:
-        return named[1]
-    return ".".join(venv.version.split(".")[:2]) if venv else ""
+        return f"{named[1]}{named[2]}{named[3] or ''}"
+    minor = ".".join(venv.version.split(".")[:2]) if venv else ""
+    return f"python{minor}" if minor else ""
 
 
-def _stdlibs(program: str, venv: VenvConfig | None, minor: str) -> Iterator[str]:
+def _stdlibs(program: str, venv: VenvConfig | None, name: str) -> Iterator[str]:
     starts = [venv.home] if venv and venv.home.startswith("/") else []
     for start in (*starts, os.path.dirname(program)):
         folder = os.path.normpath(start)
-        while folder != "/":
+        while folder.strip("/"):  # the top may be written `//` too
             for lib in ("lib", "lib64"):
-                if tree.exists(f"{folder}/{lib}/python{minor}/os.py"):
-                    yield f"{folder}/{lib}/python{minor}"
+                if tree.exists(f"{folder}/{lib}/{name}/os.py"):
+                    yield f"{folder}/{lib}/{name}"
             folder = os.path.dirname(folder)
 
 
-def _full_version(base_prefix: str, minor: str, venv: VenvConfig | None) -> str:
-    header = _text(f"{base_prefix}/include/python{minor}/patchlevel.h")
+def _full_version(base_prefix: str, program: str, name: str, venv: VenvConfig | None) -> str:
+    minor = name.removeprefix("python").removeprefix("pypy").rstrip("t")
+    header = _text(f"{base_prefix}/include/{name}/patchlevel.h")
     found = _PY_VERSION.search(header) if header else None
     if found:
         return found[1].decode()
-    return venv.version if venv and venv.version.startswith(f"{minor}.") else ""
+    if venv and venv.version.startswith(f"{minor}."):
+        return venv.version
+    return _embedded_version(base_prefix, program, name, minor) if tree.root() is not None else ""
 
 
-def _soabi(stdlib: str) -> str:
-    """From the build-time data of a plain build for this platform, of which a stdlib holds one."""
+def _embedded_version(base_prefix: str, program: str, name: str, minor: str) -> str:
+    """PY_VERSION as the program holds it, or its library: an image without headers has it nowhere else."""
+    needle = re.compile(rb"\0(%s\.\d+(?:(?:a|b|rc)\d+)?)\+?\0" % re.escape(minor.encode()))
+    library = f"{base_prefix}/lib/lib{name}.so.1.0"
+    for path in (tree.realpath(program), library):
+        try:
+            found = needle.search(plain_file.start(path, _MOST_OF_PROGRAM))
+        except OSError:
+            continue
+        if found:
+            return found[1].decode()
+    return ""
+
+
+def _soabi(stdlib: str, flags: str) -> str:
+    """From the build-time data of a build for this platform, of which a stdlib holds one for each set of flags."""
     try:
-        names = [name for name in tree.listdir(stdlib) if name.startswith("_sysconfigdata__linux_")]
+        names = [name for name in tree.listdir(stdlib) if name.startswith(f"_sysconfigdata_{flags}_linux_")]
     except OSError:
         return ""
     text = _text(f"{stdlib}/{names[0]}") if len(names) == 1 else None

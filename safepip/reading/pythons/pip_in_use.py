@@ -18,7 +18,7 @@ _VERSION_LINE = re.compile(rb"""^__version__ = ["']([^"']+)["']""", re.MULTILINE
 def find(folders: Sequence[str], lies: Layout, environ: Mapping[str, str]) -> PipInUse:
     """The pip that `-m pip` would run there, else safepip's own."""
     location = _first_pip(folders)
-    version = _pip_version(location or _first_pip(sys.path) or "")
+    version = _pip_version(location) if location else _own_version()
     if version is None:
         raise TargetError(
             "no-pip", "neither the environment nor safepip's own has a pip", "Install pip beside safepip."
@@ -29,8 +29,14 @@ def find(folders: Sequence[str], lies: Layout, environ: Mapping[str, str]) -> Pi
         TargetPath(location) if location else None,
         _backend(lies.version, environ),
         optimize=_optimize(environ.get("PYTHONOPTIMIZE", "")),
+        of_debian=location == "/usr/lib/python3/dist-packages",
         pycache_prefix=TargetPath(tree.abspath(cache)) if cache else None,
     )
+
+
+def _own_version() -> str | None:
+    with tree.entered(None):  # safepip's own lies on this machine, whatever is looked at
+        return _pip_version(_first_pip(sys.path) or "")
 
 
 def _first_pip(folders: Iterable[str]) -> str | None:

@@ -14,7 +14,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.request import Chosen
 from safepip.reading import plain_file, tree
 from safepip.reading.elf_files import elf
-from safepip.reading.pythons import calling, interpreter, layout, pip_in_use, sys_path
+from safepip.reading.pythons import calling, interpreter, layout, markers, pip_in_use, sys_path
 
 _EXEC_LINE = re.compile(rb"""^'''exec' (.+) "\$0" "\$@"$""")  # of distlib, pip, uv and conda for long paths
 _BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable environments
@@ -23,7 +23,7 @@ _BESIDE = b'"$(dirname -- "$(realpath -- "$0")")"/'  # of uv's relocatable envir
 def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, running_as_module: bool) -> Chosen:
     """The interpreter to act on: the one named, else that of safepip as it was called, else that of `pip`."""
     if python is not None:
-        return Chosen(_named(python, environ), "named by --python")
+        return Chosen(named(python, environ), "named by --python")
     if running_as_module:
         return Chosen(TargetPath(sys.executable), "the Python that runs safepip")
     own = calling.own_python(argv0, environ)
@@ -44,7 +44,7 @@ def choose(python: str | None, environ: Mapping[str, str], argv0: str, *, runnin
     )
 
 
-def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
+def named(python: str, environ: Mapping[str, str]) -> TargetPath:
     """A python, or an environment's folder (pip's cli/main_parser.py:identify_python_interpreter)."""
     for path in (python, f"{python}/bin/python") if tree.isdir(python) else (python,):
         if tree.exists(path) and not tree.isdir(path):
@@ -57,7 +57,7 @@ def _named(python: str, environ: Mapping[str, str]) -> TargetPath:
             f"{python} is no environment: it has no bin/python",
             "Name a virtual environment's folder, or the python itself.",
         )
-    found = calling.on_path(python, environ) if "/" not in python else None
+    found = calling.on_path(python, environ) if "/" not in python and tree.root() is None else None
     raise TargetError(
         "no-interpreter",
         f"there is no interpreter {python}",
@@ -138,10 +138,11 @@ def read_target(executable: str, environ: Mapping[str, str]) -> Target:
         cache_tag=lies.cache_tag,
         soabi=lies.soabi,
         libc=_libc(program),
-        markers=_markers(lies),
+        markers=markers.read(lies, program),
         pip=pip_in_use.find(path.folders, lies, environ),
         user_site=TargetPath(path.user_site) if path.user_site else None,
         user_scripts=TargetPath(f"{path.user_base}/bin") if path.user_site else None,
+        root=tree.root(),
         externally_managed=venv is None and tree.isfile(f"{lies.stdlib}/EXTERNALLY-MANAGED"),
         real_sites=tuple(real for site in sites if (real := TargetPath(tree.realpath(site))) not in sites),
     )
@@ -213,21 +214,3 @@ def _libc(program: str) -> Libc | None:
     if name.startswith("ld-musl"):
         return Libc.MUSL
     return Libc.GLIBC if name.startswith(("ld-linux", "ld64", "ld.so")) else None
-
-
-def _markers(lies: layout.Layout) -> Mapping[str, str]:
-    kernel = os.uname()
-    names = {"cpython": "CPython", "pypy": "PyPy", "graalpy": "GraalVM"}
-    return {
-        "implementation_name": lies.implementation,
-        "implementation_version": lies.version,
-        "os_name": "posix",
-        "platform_machine": kernel.machine,
-        "platform_python_implementation": names.get(lies.implementation, lies.implementation),
-        "platform_release": kernel.release,
-        "platform_system": kernel.sysname,
-        "platform_version": kernel.version,
-        "python_full_version": lies.version,
-        "python_version": ".".join(re.split(r"[^\d]", lies.version)[:2]),
-        "sys_platform": sys.platform,
-    }
