@@ -12,7 +12,7 @@ from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Objects, Survey
 from safepip.reading.disk import Disk
-from safepip.reading.sites import shares
+from safepip.reading.sites import packaged, shares
 from safepip.reasoning import requirements
 from safepip.reasoning.changes import removal
 from safepip.reasoning.libraries import objects
@@ -43,6 +43,8 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
     """What removing `keys` would do, without doing it; `planned`: where that is not pip's way."""
     if planned is None:
         planned = removal.plan(keys, scene.inventory, scene.disk)
+    planned = packaged.told(planned, scene.inventory)
+    planned = replace(planned, reaches=(*planned.reaches, *packaged.reaches(planned, scene.target)))
     hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, planned, scene.disk))
     evidence = Evidence(
         removal=planned,
@@ -55,6 +57,7 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         ),
         hollow=hollow,
         bytes=sum(scene.disk.size(path) for path in planned.files),
+        unjudged=packaged.noted(planned),
     )
     evidence = code.look(evidence, scene)
     if not objects.taken_names(planned.files, scene.target.scripts, scene.disk):

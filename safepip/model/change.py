@@ -18,13 +18,15 @@ class Why(Enum):
     FOREIGN = "belongs to another distribution"
     LAUNCHER = "is another distribution's command"
     UNRECORDED = "is recorded by nobody"
+    DPKG = "dpkg keeps"
+    CONDA = "conda keeps"
 
 
 class Reach(NamedTuple):
     path: TargetPath
     why: Why
     dist: Distribution  # whose removal takes it
-    owner: str = ""  # the other distribution's name
+    owner: str = ""  # the other distribution's name, or the package's
 
 
 class Skip(NamedTuple):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 from collections.abc import Callable
@@ -169,3 +170,28 @@ def test_an_editable_project_that_leaves_takes_its_names_with_it(
     environment.add("user", {"user.py": "import proj\n"})
     answer = environment.safepip("uninstall", "--dry-run", "--json", "proj")
     assert found(answer) == [("import-lost", "refuse", "user")]
+
+
+def test_what_conda_keeps_is_condas_to_remove(environment: Environment) -> None:
+    """A package of conda's that pip removes stays installed in conda's eyes, and is missing when something needs it."""
+    environment.add("six", {"six.py": ""})
+    environment.add("mine", {"mine.py": ""})
+    inside = environment.site.relative_to(environment.prefix)
+    meta = environment.prefix / "conda-meta"
+    meta.mkdir()
+    record = {
+        "name": "six",
+        "version": "1.0",
+        "files": [f"{inside}/six.py", f"{inside}/six-1.0.dist-info/RECORD"],
+    }
+    (meta / "six-1.0-py_0.json").write_text(json.dumps(record))
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "six")
+    assert (answer.code, found(answer)) == (10, [("reach-beyond", "refuse", "six=1.0")])
+    assert answer.report["findings"][0]["message"] == (
+        "pip would delete six-1.0.dist-info/RECORD and 1 more, which conda keeps (six=1.0)"
+    )
+    assert answer.report["remedies"][0] == {
+        "title": "Remove it with conda, which keeps it",
+        "commands": [["conda", "remove", "--prefix", str(environment.prefix), "six"]],
+    }
+    assert environment.safepip("uninstall", "--dry-run", "mine").code == 0

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from safepip.model.environment import Distribution, Install, Inventory, Mapped, Unjudged
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import editable, metadata
 
 MOST_FILES = 20_000  # of one environment; more is said to be unjudged
@@ -198,7 +198,6 @@ def _top_level(dist: Distribution) -> tuple[str, ...]:
     if dist.top_level is not None:
         return dist.top_level
     try:
-        with tree.open(f"{dist.info}/top_level.txt", encoding="utf-8", errors="replace") as stream:
-            return tuple(stream.read().split())
+        return tuple(plain_file.content(f"{dist.info}/top_level.txt").decode(errors="replace").split())
     except OSError:
         return ()

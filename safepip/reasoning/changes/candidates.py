@@ -66,8 +66,7 @@ class _Adder:
         self.refused: set[TargetPath] = set()
         self._world = world
         self._target = target
-        # A test on text, without a separator at its end: /v2 lies in /v for pip.
-        self._prefix = world.real(target.prefix) if target.is_venv else ""
+        self._prefix = world.real(target.prefix)
         self._listings: dict[str, _Listing] = {}
 
     def add(self, paths: Iterable[str], *, compiled: bool = False) -> None:
@@ -80,7 +79,7 @@ class _Adder:
             real, plain, unsure = self._listing(head or "/")
             there = [name for name in names if name in plain or self._answers(real, name, unsure)]
             found = [TargetPath(f"{real}/{name}") for name in there]
-            kept = [path for path in found if path.startswith(self._prefix)]
+            kept = [path for path in found if self.is_permitted(path)]
             self.refused.update(set(found).difference(kept))
             (self.compiled if compiled else self.kept).update(kept)
             modules = [path for path in found if path.endswith(".py") and _has_suffix(path)]
@@ -88,7 +87,7 @@ class _Adder:
                 self.add(_byte_code(modules, self._target), compiled=True)
 
     def is_permitted(self, path: TargetPath) -> bool:
-        return path.startswith(self._prefix)
+        return self._target.may_take(path, self._prefix)
 
     def _listing(self, head: str) -> _Listing:
         listing = self._listings.get(head)

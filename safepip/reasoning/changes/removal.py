@@ -124,7 +124,7 @@ def _before_looking(dist: Distribution, target: Target, world: World) -> Skip | 
     if Fault.METADATA_WITHOUT_VERSION in dist.faults and is_importlib and target.pip.release < (24, 1):
         return Halt(dist.name, Fault.METADATA_WITHOUT_VERSION.value, 2)
     installed = TargetPath(dist.egg_link.rpartition("/")[0]) if dist.egg_link else dist.location
-    if target.is_venv and not world.real(installed).startswith(world.real(target.prefix)):
+    if not target.may_take(world.real(installed), world.real(target.prefix)):
         return Skip(dist.name, f"at {world.real(dist.location)}, outside environment {target.prefix}")
     if world.real(dist.location) == target.stdlib:
         return Skip(dist.name, "in the standard library")

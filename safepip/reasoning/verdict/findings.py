@@ -8,7 +8,7 @@ from safepip.model.change import Reach, Why
 from safepip.model.environment import Distribution
 from safepip.model.report import Finding, FindingKind, Policy
 from safepip.reasoning.libraries.losses import relative
-from safepip.reasoning.verdict import code_findings, file_findings, library_findings
+from safepip.reasoning.verdict import code_findings, file_findings, library_findings, remedy
 from safepip.reasoning.verdict.evidence import Evidence
 from safepip.reasoning.verdict.finding import finding
 
@@ -59,11 +59,12 @@ def _beyond(evidence: Evidence) -> Iterator[Finding]:
     for (name, why, owner), reaches in groups.items():
         first = relative(reaches[0].path, evidence.inventory)
         more = f" and {len(reaches) - 1} more" if len(reaches) > 1 else ""
+        also = "" if why in remedy.PACKAGE_MANAGERS else " also"
         whose = f" ({owner})" if owner else ""
         yield finding(
             FindingKind.REACH_BEYOND,
             owner or name,
-            f"pip would also delete {first}{more}, which {why.value}{whose}",
+            f"pip would{also} delete {first}{more}, which {why.value}{whose}",
             paths=tuple(reach.path for reach in reaches),
         )
 

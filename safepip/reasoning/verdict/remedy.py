@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from safepip.model.change import Why
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.report import Finding, FindingKind, Remedy, Severity, Verdict
 from safepip.reasoning.requirements import requirement_key
@@ -17,6 +18,10 @@ NEEDED = frozenset(
         FindingKind.LAST_COPY,
     }
 )
+PACKAGE_MANAGERS: Mapping[Why, tuple[str, tuple[str, ...]]] = {
+    Why.DPKG: ("apt", ("apt", "remove")),
+    Why.CONDA: ("conda", ("conda", "remove")),
+}
 
 
 def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
@@ -27,7 +32,7 @@ def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
     required = any(
         finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST} for finding in refused
     )
-    safe = list(_safely(verdict, refused))
+    safe = list(_packaged(verdict) or _safely(verdict, refused))
     keep, restore = list(_keep(verdict, refused)), list(_restore(verdict, refused, inventory))
     if not required and not safe:
         keep, restore = restore, keep
@@ -59,6 +64,22 @@ def mend(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
             (_command(verdict, "install", "--no-deps", "--force-reinstall", *_pinned([*emptied, *missed])),),
         ),
     )
+
+
+def _packaged(verdict: Verdict) -> list[Remedy]:
+    """Where another package manager keeps what would go, it is that one's to remove."""
+    return [
+        Remedy(
+            f"Remove it with {tool}, which keeps it",
+            ((*command, *_prefix_of(why, verdict), *(package.partition("=")[0] for package in packages)),),
+        )
+        for why, (tool, command) in PACKAGE_MANAGERS.items()
+        if (packages := sorted({reach.owner for reach in verdict.removal.reaches if reach.why is why}))
+    ]
+
+
+def _prefix_of(why: Why, verdict: Verdict) -> tuple[str, ...]:
+    return ("--prefix", verdict.target.prefix) if why is Why.CONDA else ()
 
 
 def _safely(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
@@ -152,7 +173,7 @@ def _special(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
             f"Install {verdict.removal.halt.name} over itself, which writes a RECORD, then remove it",
             (_command(verdict, "install", "--ignore-installed", "--no-deps", verdict.removal.halt.name),),
         )
-    if FindingKind.REACH_BEYOND in kinds:
+    if any(reach.why not in PACKAGE_MANAGERS for reach in verdict.removal.reaches):
         yield Remedy("Look at the RECORD of what is to go: these rows are not its own to delete")
 
 
