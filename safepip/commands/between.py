@@ -199,16 +199,17 @@ class _Weighing:
             yield Grouped(FindingKind.PROVIDER_CHANGED, wants, found[0].survivor, tuple(found))
 
     def without_outlived(self, group: Grouped) -> Grouped:
-        """Not the libraries that a module had brought with it, which another distribution has overwritten: that is
-        what is to be told, and nobody opens them any more.
+        """Not what follows from a module that another distribution has overwritten, which is told: that it finds its
+        own libraries, and that nobody opens those any more which the one before had brought.
         """
         return group._replace(
-            losses=tuple(
-                loss
-                for loss in group.losses
-                if loss.at_import or loss.was is None or loss.was.preloader not in self._overwritten
-            )
+            losses=tuple(loss for loss in group.losses if not self._is_outlived(group, loss))
         )
+
+    def _is_outlived(self, group: Grouped, loss: Loss) -> bool:
+        if group.kind is FindingKind.PROVIDER_CHANGED and loss.need.consumer in self._overwritten:
+            return True
+        return not loss.at_import and loss.was is not None and loss.was.preloader in self._overwritten
 
     def counts(self, group: Grouped) -> bool:
         """Another place in the same distribution, or the same place with other bytes, is what was asked for."""

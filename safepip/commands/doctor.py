@@ -129,7 +129,7 @@ def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
         repair.Kept(
             held.receipt.id,
             ", ".join(name for name, _ in held.receipt.leaving),
-            frozenset(held.receipt.place(item) for item in held.receipt.items),
+            held.receipt.lost,
         )
         for home in homes_of(scene.target)
         for held in receipts.held(home)

@@ -265,7 +265,7 @@ def _bringers(missing: Collection[str], uses: Iterable[Use], scene: Scene) -> It
             )
     for home in homes_of(scene.target):
         for held in receipts.held(home):
-            if any(item.path.rpartition("/")[2] in missing for item in held.receipt.items):
+            if any(path.rpartition("/")[2] in missing for path in held.receipt.lost):
                 what = ", ".join(f"{name} {version}" for name, version in held.receipt.leaving)
                 undo = ("safepip", "--python", python, "undo", str(held.receipt.id))
                 yield Bringer(what, f"change {held.receipt.id} removed it, and it is kept", undo)

@@ -64,6 +64,11 @@ class Receipt:
             self.arriving
         )
 
+    @property
+    def lost(self) -> frozenset[TargetPath]:
+        """Files and links that an undo brings back."""
+        return frozenset(map(self.place, self.of(ItemKind.FILE, ItemKind.LINK, ItemKind.CHANGED)))
+
     def place(self, item: Item) -> TargetPath:
         return TargetPath(f"{self.home}/{item.path}")
 
