@@ -222,6 +222,19 @@ def test_at_a_terminal_it_asks_whether_to_go_back(
     assert (trees.snapshot(environment.prefix) == before) is (said == "y")
 
 
+def test_where_judging_takes_too_long_that_is_said_and_the_way_back_is_open(
+    split: tuple[Environment, list[str]],
+) -> None:
+    environment, words = split
+    before = trees.snapshot(environment.prefix)
+    (environment.prefix / ".safepip/config.toml").write_text("timeout = 0.0001\n")
+    done = environment.safepip(*words)
+    assert (done.code, "this install is not judged: judging took longer" in done.err) == (0, True)
+    assert f"safepip --python {environment.python} undo 1" in done.err
+    assert environment.safepip("undo").code == 0
+    assert trees.snapshot(environment.prefix) == before
+
+
 def half(environment: Environment) -> tuple[subprocess.Popen[str], dict[str, trees.Node]]:
     """An install whose pip has done half of its work."""
     environment.add("leaf", {"leaf.py": "x = 1\n"})
