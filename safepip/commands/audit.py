@@ -62,7 +62,7 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
         tuple(judged),
         tuple(_unneeded(judged, auditor)),
         tuple(find_mixed(scene)),
-        scene.inventory.unjudged,
+        scene.unjudged,
     )
 
 

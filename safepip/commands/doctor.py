@@ -44,7 +44,7 @@ def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosi
         tuple(dict.fromkeys(item for _, item in patient.overwritten)) if Check.OVERWRITTEN in checks else (),
         cures,
         (*incurable, *unmended),
-        scene.inventory.unjudged,
+        scene.unjudged,
     )
 
 
@@ -149,7 +149,7 @@ def _url(key: DistKey, scene: Scene) -> str:
             at = origin["vcs_info"]
             return f"{key} @ {at['vcs']}+{origin['url']}@{at['commit_id']}"
         return f"{key} @ {origin['url']}" if "archive_info" in origin else ""
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return ""
 
 

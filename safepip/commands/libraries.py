@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from safepip.commands.scene import Scene
 from safepip.model.change import Removal
-from safepip.model.elf import Flaw, Symbol, Symbols, VersionNeed
+from safepip.model.elf import Elf, Flaw, Symbol, Symbols, VersionNeed
 from safepip.model.environment import Distribution, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Hint, Mention, Objects, Standing, Survey
@@ -33,7 +33,7 @@ def look(evidence: Evidence, scene: Scene) -> tuple[Evidence, Survey]:
         evidence,
         objects=everybody,
         unreadable_going=tuple(objects.unreadable(evidence.removal.files, scripts, scene.disk)),
-        unreadable_consumers=_possible_consumers(everybody, evidence.removal, names),
+        unreadable_consumers=_possible_consumers(everybody, evidence.removal, names, scene),
     )
     return _surveyed(evidence, scene, names)
 
@@ -138,15 +138,23 @@ def spelled(item: VersionNeed | Symbol) -> str:
 
 
 def _possible_consumers(
-    everybody: Objects, planned: Removal, names: frozenset[str]
+    everybody: Objects, planned: Removal, names: frozenset[str], scene: Scene
 ) -> tuple[tuple[TargetPath, Flaw], ...]:
-    """Unreadable objects that stay and hold one of the names that go: they may need it."""
-    needles = [name.encode("utf-8", "surrogateescape") for name in names]
+    """Unreadable objects that stay and hold one of the names that go: they may need it.
+
+    One of another machine can be read, and needs only what goes of that machine.
+    """
     gone = planned.gone
-    return tuple(
-        (path, flaw)
-        for path, flaw in everybody.flaws.items()
-        if path not in gone
-        and everybody.owner[path] not in planned.leaving
-        and search.holds_any(path, needles)
-    )
+    going = [one for one in planned.files if objects.is_object_name(one)] if everybody.flaws else []
+    found = []
+    for path, flaw in everybody.flaws.items():
+        if path in gone or everybody.owner[path] in planned.leaving:
+            continue
+        elf, wanted = scene.disk.elf(path), names
+        if isinstance(elf, Elf):
+            kin = [one for one in going if getattr(scene.disk.elf(one), "abi", None) == elf.abi]
+            wanted = objects.taken_names(kin, scene.target.scripts, scene.disk)
+        needles = [name.encode("utf-8", "surrogateescape") for name in wanted]
+        if needles and search.holds_any(path, needles):
+            found.append((path, flaw))
+    return tuple(found)

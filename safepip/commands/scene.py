@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from safepip.model.environment import Inventory, Target
+from safepip.model.environment import Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
 from safepip.reading.disk import Disk
@@ -35,7 +36,19 @@ class Scene:
 
     @cached_property
     def objects(self) -> Objects:
+        """Those of which a loader is known."""
+        config = self.loader
+        return self._gathered if config is None else self._gathered.only_of({config.abi, *config.others})
+
+    @cached_property
+    def _gathered(self) -> Objects:
         return objects.gather(self.inventory.everybody, self.target.scripts, self.disk)
+
+    @property
+    def unjudged(self) -> tuple[Unjudged, ...]:
+        """What could not be read, and the objects of other machines, one for each."""
+        foreign = objects.foreign(self._gathered, self.objects)
+        return (*self.inventory.unjudged, *foreign)
 
     @cached_property
     def needing(self) -> Mapping[str, Sequence[TargetPath]]:
@@ -46,7 +59,13 @@ class Scene:
         """None where the interpreter is no readable ELF program: its libraries are unjudged."""
         from safepip.reading.elf_files import ldconfig
 
-        return ldconfig.load(self.target, self.environ if self.target.root is None else tree.environ())
+        environ = self.environ if self.target.root is None else tree.environ()
+        config = ldconfig.load(self.target, environ)
+        elves = self._gathered.elves.values()
+        foreign = {elf.abi for elf in elves} - {config.abi} if config else ()
+        return (
+            replace(config, others=ldconfig.others(foreign, elves, environ)) if config and foreign else config
+        )
 
     @cached_property
     def surveyor(self) -> Surveyor | None:

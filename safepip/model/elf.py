@@ -173,6 +173,9 @@ class LoaderConfig:
     lib: str = "lib/x86_64-linux-gnu"  # $LIB
     version: tuple[int, int] = (0, 0)  # of the libc
     cwd: str = "/"
+    others: Mapping[Abi, LoaderConfig] = field(
+        default_factory=dict
+    )  # of objects of other machines, as far as their loader lies here
 
 
 def cache_key(name: str) -> str:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import NamedTuple
 
-from safepip.model.elf import Binding, Elf, Flaw, Loading
+from safepip.model.elf import Abi, Binding, Elf, Flaw, Loading
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import DistKey, TargetPath
 
@@ -60,6 +60,14 @@ class Objects:
     def without(self, gone: frozenset[TargetPath]) -> Objects:
         """Those that stay once `gone` has gone."""
         return replace(self, elves={path: elf for path, elf in self.elves.items() if path not in gone})
+
+    def only_of(self, abis: Container[Abi]) -> Objects:
+        """The same where those of other machines are nothing that could be resolved."""
+        strange = {path for path, elf in self.elves.items() if elf.abi not in abis}
+        if not strange:
+            return self
+        flaws = {**self.flaws, **dict.fromkeys(strange, Flaw.WRONG_MACHINE)}
+        return replace(self.without(frozenset(strange)), flaws=flaws)
 
     def owned_by(self, owners: Mapping[TargetPath, Distribution]) -> Objects:
         """The same with other owners named for some: a co-owned file counts as its survivor's."""

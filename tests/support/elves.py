@@ -65,7 +65,8 @@ def _assemble(elf: Elf, tags: list[tuple[int, int]], strings: bytes) -> bytes:
     wide = elf.abi.bits == 64
     order = "<" if elf.abi.little_endian else ">"
     header, segment, entry, symbol = (64, 56, 16, 24) if wide else (52, 32, 8, 16)
-    dynamic = header + 2 * segment
+    count = 3 if elf.interpreter else 2
+    dynamic = header + count * segment
     table = dynamic + entry * (len(tags) + 6)
     symbols = (table + len(strings) + 7) & ~7
     hashes = symbols + symbol
@@ -78,9 +79,12 @@ def _assemble(elf: Elf, tags: list[tuple[int, int]], strings: bytes) -> bytes:
     words = "QQQ" if wide else "III"
     head = identity + pack(
         f"{order}HHI{words}IHHHHHH",
-        elf.type, elf.abi.machine, 1, 0, header, 0, 0, header, segment, 2, 0, 0, 0,
+        elf.type, elf.abi.machine, 1, 0, header, 0, 0, header, segment, count, 0, 0, 0,
     )  # fmt: skip
-    places = ((1, 0, end, 4096), (2 if elf.dynamic else 0, dynamic, entry * len(tags), 8))
+    program = os.fsencode(elf.interpreter or "") + b"\0"
+    places = [(1, 0, end, 4096), (2 if elf.dynamic else 0, dynamic, entry * len(tags), 8)]
+    if elf.interpreter:
+        places.append((3, end, len(program), 1))
     segments = b"".join(
         pack(f"{order}IIQQQQQQ", kind, 6, start, start, start, size, size, align)
         if wide
@@ -89,7 +93,12 @@ def _assemble(elf: Elf, tags: list[tuple[int, int]], strings: bytes) -> bytes:
     )
     body = b"".join(pack(order + ("qQ" if wide else "iI"), *tag) for tag in tags) + strings
     hash_table = pack(f"{order}IIII", 1, 1, 0, 0)
-    return (head + segments + body).ljust(symbols, b"\0") + bytes(symbol) + hash_table
+    return (
+        (head + segments + body).ljust(symbols, b"\0")
+        + bytes(symbol)
+        + hash_table
+        + (program if elf.interpreter else b"")
+    )
 
 
 def moved(files: Mapping[str, Content], root: str) -> dict[str, Content]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import compress, product
 from typing import NamedTuple
 
@@ -27,6 +27,16 @@ _MUSL_PATH_FILE = re.compile(rb"%\.\*s(/etc/ld-musl-[\x21-\x7e]+\.path)\0")
 _VARIANTS = re.compile(rb"\0(x86-64-v\d(?::x86-64-v\d)*)\0")
 _X86_64 = 62
 _PLATFORMS = {3: "i686", 40: "v7l", 62: "x86_64", 183: "aarch64", 243: "riscv64"}  # AT_PLATFORM
+_LOADERS = {  # glibc's shlib-versions and the psABIs: bits, byte order, e_machine
+    (32, True, 3): "/lib/ld-linux.so.2",
+    (64, True, 62): "/lib64/ld-linux-x86-64.so.2",
+    (32, True, 40): "/lib/ld-linux-armhf.so.3",
+    (64, True, 183): "/lib/ld-linux-aarch64.so.1",
+    (64, True, 21): "/lib64/ld64.so.2",
+    (64, False, 21): "/lib64/ld64.so.1",
+    (64, False, 22): "/lib/ld64.so.1",
+    (64, True, 243): "/lib/ld-linux-riscv64-lp64d.so.1",
+}
 _LEVELS = {  # what /proc/cpuinfo must list (sysdeps/x86/get-isa-level.h), each level the one before it too
     "x86-64-v2": frozenset(["cx16", "lahf_lm", "popcnt", "pni", "sse4_1", "sse4_2", "ssse3"]),
     "x86-64-v3": frozenset(["avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "abm", "movbe"]),
@@ -51,6 +61,23 @@ def load(target: Target, environ: Mapping[str, str]) -> LoaderConfig | None:
         return None
     loader_for = _glibc if target.libc is Libc.GLIBC else _musl
     return loader_for(target.interpreter, program.abi, program.interpreter, environ)
+
+
+def others(
+    abis: Iterable[Abi], programs: Iterable[Elf], environ: Mapping[str, str]
+) -> dict[Abi, LoaderConfig]:
+    """The configurations of loaders of other machines, as far as they lie here.
+
+    Which one is told by a program for that machine, else by the name that its ABI gives it.
+    """
+    told = {item.abi: item.interpreter for item in programs if item.interpreter}
+    known = {}
+    for abi in abis:
+        interpreter = told.get(abi) or _LOADERS.get(abi[:3], "")
+        if isinstance(elf.read(interpreter), Elf):
+            loader_for = _musl if interpreter.rpartition("/")[2].startswith("ld-musl") else _glibc
+            known[abi] = loader_for(TargetPath(interpreter), abi, interpreter, environ)
+    return known
 
 
 def _glibc(main: TargetPath, abi: Abi, interpreter: str, environ: Mapping[str, str]) -> LoaderConfig:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from safepip.model.elf import Elf, Flaw
-from safepip.model.environment import Distribution, Target
+from safepip.model.elf import Abi, Elf, Flaw
+from safepip.model.environment import Distribution, Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Objects
 from safepip.world import Kind, World
@@ -46,6 +46,18 @@ def gather(distributions: Iterable[Distribution], scripts: TargetPath, world: Wo
 def is_object_name(path: str) -> bool:
     """Whether a file is a shared object by its name: `libcudnn.so.9`, `_C.cpython-312-x86_64-linux-gnu.so`."""
     return path.endswith(".so") or ".so." in path.rpartition("/")[2]
+
+
+def foreign(everybody: Objects, judged: Objects) -> Iterator[Unjudged]:
+    """One for each machine whose loader is not here."""
+    first: dict[Abi, list[TargetPath]] = {}
+    for path, elf in everybody.elves.items():
+        if path not in judged.elves:
+            first.setdefault(elf.abi, []).append(path)
+    for abi, paths in first.items():
+        kind = f"{abi.bits}-bit {'little' if abi.little_endian else 'big'}-endian ELF machine {abi.machine}"
+        more = f", and {len(paths) - 1} more like it" if len(paths) > 1 else ""
+        yield Unjudged(paths[0], f"it is for {kind}, whose loader is not there{more}")
 
 
 def module_name(path: TargetPath, target: Target) -> str:

@@ -6,10 +6,11 @@ One machinery for both worlds, and for uninstall, audit and doctor alike; what i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
 
-from safepip.model.elf import Binding, LoaderConfig, Loading, Rule
+from safepip.model.elf import Abi, Binding, Elf, LoaderConfig, Loading, Rule
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.known_loads import KnownLoad, When
 from safepip.model.paths import TargetPath
@@ -40,7 +41,7 @@ class Surveyor:
         self._known = known
         self._base = base
         self._gone = gone
-        self._holders = _holders(objects)
+        self._holders = _holders(objects, config.abi)
         self._memo = base.searches_without(gone) if base else searches.Memo()
         self._answers: dict[TargetPath, dict[Need, Answer]] = {}
         self._required: dict[TargetPath, frozenset[TargetPath]] = {}
@@ -117,6 +118,12 @@ class Surveyor:
         return self._link(root, before_it) if before_it else alone
 
     def _link(self, root: TargetPath, fallback: Mapping[str, TargetPath]) -> Loading:
+        elf = self._objects.elves.get(root)
+        config = self._config.others.get(elf.abi) if elf is not None else None
+        if elf is not None and elf.abi == self._config.abi and _is_program(elf):
+            config = self._config
+        if config is not None:
+            return linking.main_program(self._world, replace(config, main=root))  # in a process of its own
         return linking.link(
             root, self._world, self._config, main=self.main, fallback=fallback, memo=self._memo
         )
@@ -138,6 +145,8 @@ class Surveyor:
             if module in self._opening or self._objects.owner[module].info not in earlier:
                 continue
             if not elf_objects.module_name(module, self._inventory.target):
+                continue
+            if self._objects.elves[module].abi != self._config.abi:
                 continue
             loading = self.loading(module)
             found = _loaded_as(name, loading) if loading.loadable else None
@@ -186,8 +195,15 @@ def _loaded_as(name: str, loading: Loading) -> TargetPath | None:
     return None
 
 
-def _holders(objects: Objects) -> Mapping[str, list[TargetPath]]:
+def _is_program(elf: Elf) -> bool:
+    """libc.so.6 names an interpreter too, and is a library."""
+    return elf.interpreter is not None and (elf.type == 2 or elf.pie)
+
+
+def _holders(objects: Objects, abi: Abi) -> Mapping[str, list[TargetPath]]:
+    """What the target's process could load under each name."""
     holders: dict[str, list[TargetPath]] = {}
     for path, elf in objects.elves.items():
-        holders.setdefault(elf.soname or path.rpartition("/")[2], []).append(path)
+        if elf.abi == abi:
+            holders.setdefault(elf.soname or path.rpartition("/")[2], []).append(path)
     return holders
