@@ -79,7 +79,9 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.commands import restoring
 
         case = restoring.unknown(bare, sparing.restored)
-    return Assessment(request, found, case, _judged(case, found), sparing, bare)
+    return Assessment(
+        request, found, case, _with_children(_judged(case, found), found, environ), sparing, bare
+    )
 
 
 def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> Assessment:
@@ -100,9 +102,19 @@ def _judged(case: Case, found: Found) -> Verdict:
     return replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
 
 
+def _with_children(verdict: Verdict, found: Found, environ: Mapping[str, str]) -> Verdict:
+    if found.target.is_venv:
+        return verdict
+    from safepip.commands import children
+
+    return children.also(verdict, found.policy, environ)
+
+
 def _with_processes(case: Case) -> Case:
     objects = [path for path in case.removal.files if is_object_name(path)]
-    in_use = tuple(InUse(*item) for item in processes.mapping(objects)) if objects and tree.root() is None else ()
+    in_use = (
+        tuple(InUse(*item) for item in processes.mapping(objects)) if objects and tree.root() is None else ()
+    )
     return replace(case, evidence=replace(case.evidence, in_use=in_use))
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from support.boxes import Box
+from support.pips import NEWEST, RUNNING, Pip
 from support.sandbox import TAG, Environment, Run, library, module, run
+from support.wheels import install
 
 
 def found(answer: Run) -> list[tuple[str, str, str]]:
@@ -195,3 +198,52 @@ def test_what_conda_keeps_is_condas_to_remove(environment: Environment) -> None:
         "commands": [["conda", "remove", "--prefix", str(environment.prefix), "six"]],
     }
     assert environment.safepip("uninstall", "--dry-run", "mine").code == 0
+
+
+@pytest.fixture
+def parent(tmp_path: Path) -> Box:
+    """An interpreter of its own, with a virtual environment on top that sees its packages."""
+    box = Box(tmp_path / "box", Pip(NEWEST, RUNNING), site=True)
+    install(box.system_site, "need", {"need/libneed.so.1": library("libneed.so.1")})
+    install(box.system_site, "plain", {"plain.py": ""})
+    return box
+
+
+def dry_run(box: Box, prefix: Path, *names: str) -> Run:
+    command = [sys.executable, "-m", "safepip", "--python", str(prefix / "bin/python")]
+    environ = {"HOME": str(box.home), "VIRTUAL_ENV": str(box.v), "XDG_CACHE_HOME": str(box.tmp)}
+    return run([*command, "uninstall", "--dry-run", "--json", *names], env=environ, cwd=box.out)
+
+
+def test_what_goes_from_below_an_environment_that_sees_it_is_missed_there(parent: Box) -> None:
+    code = "import plain\nfrom user import _c\n"
+    compiled = module("libneed.so.1", runpath=str(parent.system_site / "need"))
+    install(parent.sp, "user", {"user/__init__.py": code, f"user/_c.{TAG}.so": compiled})
+    answers = [dry_run(parent, parent.sys, name) for name in ("need", "plain")]
+    assert [found(answer) for answer in answers] == [LIBRARY_LOST, IMPORT_LOST]
+    assert answers[1].report["findings"][0]["message"] == (
+        f"in {parent.v}: user would fail: user/__init__.py:1 imports plain, of plain"
+    )
+    assert answers[0].report["unjudged"] == [
+        {
+            "subject": f"environments on top of {parent.sys}",
+            "reason": "those that see its packages were looked for in the usual places only",
+        }
+    ]
+
+
+def test_an_environment_that_does_not_look_below_misses_nothing(parent: Box) -> None:
+    config = parent.v / "pyvenv.cfg"
+    config.write_text(config.read_text().replace("True", "false"))
+    install(parent.sp, "user", {"user.py": "import plain\n"})
+    assert found(dry_run(parent, parent.sys, "plain")) == []
+
+
+def test_what_lies_below_serves_and_is_served_and_pip_leaves_it_alone(parent: Box) -> None:
+    install(parent.sp, "own", {"own.py": ""})
+    install(parent.system_site, "below", {"below.py": "import own\n"})
+    assert found(dry_run(parent, parent.v, "own")) == [("import-lost", "refuse", "below")]
+    answer = dry_run(parent, parent.v, "plain")
+    [skip] = answer.report["skipped"]
+    assert (answer.code, answer.report["removing"], skip["name"]) == (0, [], "plain")
+    assert skip["reason"].endswith(f"outside environment {parent.v}")
