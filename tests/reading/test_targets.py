@@ -19,6 +19,7 @@ from safepip.model.paths import TargetPath
 from safepip.reading.pythons import interpreter
 from safepip.reading.pythons.targets import read_target
 from support.pips import interpreter as base_python
+from support.uvs import uv
 
 ASK = """
 import json, os, platform, site, sys, sysconfig
@@ -172,11 +173,8 @@ def test_virtualenvs_own_form_is_read(tmp_path: Path) -> None:
 
 
 def test_uvs_own_form_is_read(tmp_path: Path) -> None:
-    uv = shutil.which("uv")
-    if uv is None:
-        pytest.skip("no uv on this machine")
     subprocess.run(
-        [uv, "-q", "venv", "--offline", "--python", base_python("3.12"), tmp_path / "made"], check=True
+        [uv(), "-q", "venv", "--offline", "--python", base_python("3.12"), tmp_path / "made"], check=True
     )
     python = tmp_path / "made/bin/python"
     target = read_target(str(python), clean())
