@@ -125,10 +125,14 @@ def test_a_module_that_a_new_version_no_longer_has_is_a_lost_import(
     assert judged(environment, wheel) == [("import-lost", "refuse", "user")]
 
 
-def test_a_requirement_that_the_new_version_does_not_meet_is_lost(
+def test_a_requirement_that_the_new_version_does_not_meet_is_lost_and_an_extras_is_not(
     environment: Environment, tmp_path: Path
 ) -> None:
     environment.add("base", {"base.py": ""})
     environment.add("user", {"user.py": "import base\n"}, requires=["base<2"])
+    guarded = "try:\n    import base\nexcept ImportError:\n    base = None\n"
+    info = environment.add("other", {"other.py": guarded}, requires=["base<2; extra == 'all'"])
+    with (info / "METADATA").open("a") as metadata:
+        metadata.write("Provides-Extra: all\n")
     wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
     assert judged(environment, wheel) == [("requirement-lost", "refuse", "user")]

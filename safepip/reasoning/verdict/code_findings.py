@@ -59,7 +59,7 @@ def _requirement_message(loss: LostRequirement, grade: Grade | None, evidence: E
     """One line that says which evidence decided."""
     asks = "has an extra that requires" if loss.extra else "requires"
     if grade is None:
-        return f"{loss.survivor.name} {asks} {loss.lost.name}"
+        return f"{loss.survivor.name} {asks} {loss.requirement.partition(';')[0].strip()}"
     line = f":{grade.line}" if grade.line else ""
     where = f" ({relative(grade.path, evidence.inventory)}{line})" if grade.path else ""
     return f"{loss.survivor.name} {asks} {loss.lost.name}, which {grade.basis.value}{where}"

@@ -31,7 +31,10 @@ def of(
 
 
 def lost_requirements(turn: Turn) -> Lost:
-    """Requirements of those who stay that a version which was replaced met, and the new one does not."""
+    """Requirements of those who stay that a version which was replaced met, and the new one does not.
+
+    Not those of an extra: what it is for is there, and whether anybody asked for the extra is not known.
+    """
     new = {dist.key: dist for dist in turn.arriving}
     replaced = {dist.key: dist for dist in turn.replaced if dist.key in new}
     losses = []
@@ -41,8 +44,12 @@ def lost_requirements(turn: Turn) -> Lost:
         for written in survivor.requires:
             old = replaced.get(requirement_key(written) or DistKey(""))
             was = weigh(survivor, old, written, turn.now.target.markers) if old else None
-            if isinstance(was, LostRequirement) and not isinstance(
-                weigh(survivor, new[was.lost.key], written, turn.now.target.markers), LostRequirement
+            if (
+                isinstance(was, LostRequirement)
+                and not was.extra
+                and not isinstance(
+                    weigh(survivor, new[was.lost.key], written, turn.now.target.markers), LostRequirement
+                )
             ):
                 losses.append(was)
     return Lost(tuple(losses), ())
