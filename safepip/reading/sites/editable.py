@@ -1,7 +1,7 @@
 """Which folders and names the `.pth` files of an environment bring in: read from their text, none of it run.
 
 The import hooks of editable installs are modules with their tables in them as literals: setuptools' MAPPING and
-NAMESPACES, `map_module` calls of `editables`, `install` calls of scikit-build-core and meson-python.
+NAMESPACES, `map_module` calls of `editables`, calls of `install` or a finder by scikit-build-core and meson-python.
 """
 
 from __future__ import annotations
@@ -53,18 +53,18 @@ def _mapped(module: TargetPath) -> Iterator[Mapped]:
     import ast
 
     try:
-        body = ast.parse(_text(module)).body
+        nodes = list(ast.walk(ast.parse(_text(module))))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for node in body:
+    for node in nodes:
         for name, place in _tables(node):
             real = tree.realpath(place)
             folder, file = os.path.split(real)
             yield Mapped(name, TargetPath(folder if file == "__init__.py" else real), module)
 
 
-def _tables(node: ast.stmt) -> Iterator[tuple[str, str]]:
-    """Dotted names and where they lie, of one top-level statement."""
+def _tables(node: ast.AST) -> Iterator[tuple[str, str]]:
+    """Dotted names and where they lie, of one statement or call."""
     import ast
 
     match node:
@@ -73,13 +73,14 @@ def _tables(node: ast.stmt) -> Iterator[tuple[str, str]]:
             | ast.AnnAssign(target=ast.Name(id=("MAPPING" | "NAMESPACES")), value=ast.expr() as value)
         ):
             yield from _pairs(_literal(value))
-        case ast.Expr(value=ast.Call(func=ast.Attribute(attr="map_module"), args=[*args])):
+        case ast.Call(func=ast.Attribute(attr="map_module"), args=[*args]):
             name, place = [*map(_literal, args), None, None][:2]
             yield from _pairs({name: place} if isinstance(name, str) else None)
-        case ast.Expr(value=ast.Call(func=ast.Name(id="install"), args=[ast.Dict() as known, *_])):
+        case ast.Call(func=ast.Name(id="install"), args=[ast.Dict() as known, *_]):
             yield from _topmost(_pairs(_literal(known)))
-        case ast.Expr(
-            value=ast.Call(func=ast.Name(id="install"), args=[_, _, ast.Constant(value=str(build)), *_])
+        case ast.Call(
+            func=ast.Name(id=("install" | "MesonpyMetaFinder")),
+            args=[_, _, ast.Constant(value=str(build)), *_],
         ):
             yield from _planned(build)
         case _:
