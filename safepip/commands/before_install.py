@@ -13,7 +13,7 @@ from safepip.model.arrival import Content, Turn
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import TargetPath
 from safepip.model.snapshot import Difference, Snapshot
-from safepip.reading.sites import site
+from safepip.reading.sites import site, unrecorded
 from safepip.world import Arrived, Changed
 
 
@@ -26,7 +26,7 @@ class Earlier:
 
 
 def look(found: Found, environ: Mapping[str, str]) -> Earlier:
-    return Earlier(site.take_inventory(found.target), environ)
+    return Earlier(unrecorded.completed(site.take_inventory(found.target)), environ)
 
 
 def both(kept: Snapshot, changed: Difference, earlier: Earlier) -> between.Both:

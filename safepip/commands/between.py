@@ -73,7 +73,7 @@ def compare(both: Both) -> Compared:
         removal=removal,
         inventory=turn.now,
         after=both.after,
-        objects=objects.gather(turn.now.distributions, turn.now.target.scripts, both.after),
+        objects=objects.gather(turn.now.everybody, turn.now.target.scripts, both.after),
         shares=shares,
         requirements=install_findings.lost_requirements(turn),
         imports=_imports(both, removal),
@@ -95,7 +95,7 @@ def libraries(both: Both, new: Objects) -> Libraries:
     if config is None:
         reason = "the interpreter is no ELF program that can be read, so its loader is not known"
         return Libraries(unjudged=(Unjudged("shared libraries", reason),))
-    old = objects.gather(turn.was.distributions, scripts, both.before)
+    old = objects.gather(turn.was.everybody, scripts, both.before)
     known = both.scene.known_loads
     now = Surveyor(both.before, old, turn.was, config, known)
     then = Surveyor(both.after, new, turn.now, config, known)
@@ -168,7 +168,7 @@ def _imports(both: Both, removal: Removal) -> tuple[ImportLoss, ...]:
     narrowed = Removal(turn.replaced, tuple(files), shared=(*removal.shared, *spaces))
     code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
     found_losses = imports.examine(narrowed, turn.was, (both.before, both.after), code).losses
-    here = frozenset(dist.key for dist in turn.now.distributions)
+    here = frozenset(dist.key for dist in turn.now.everybody)
     return tuple(loss for loss in found_losses if loss.survivor.key in here)
 
 

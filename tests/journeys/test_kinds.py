@@ -13,7 +13,7 @@ import pytest
 from support.boxes import Box
 from support.pips import NEWEST, RUNNING, Pip
 from support.sandbox import TAG, Environment, Run, library, module, run
-from support.wheels import install
+from support.wheels import install, make_wheel
 
 
 def found(answer: Run) -> list[tuple[str, str, str]]:
@@ -247,3 +247,21 @@ def test_what_lies_below_serves_and_is_served_and_pip_leaves_it_alone(parent: Bo
     [skip] = answer.report["skipped"]
     assert (answer.code, answer.report["removing"], skip["name"]) == (0, [], "plain")
     assert skip["reason"].endswith(f"outside environment {parent.v}")
+
+
+@pytest.mark.parametrize("lay", [finder, by_hand], ids=lambda lay: lay.__name__)
+def test_an_install_breaks_what_no_record_lists_as_well(
+    lay: Callable[[Environment, Path], None], environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("need", {"need/libneed.so.1": library("libneed.so.1"), "plain.py": ""})
+    (tmp_path / "source/proj").mkdir(parents=True)
+    (tmp_path / "source/proj/__init__.py").write_text("import plain\n")
+    compiled = module("libneed.so.1", runpath=str(environment.site / "need"))
+    (tmp_path / f"source/proj/_c.{TAG}.so").write_bytes(compiled)
+    lay(environment, tmp_path / "source")
+    wheel = make_wheel(tmp_path, "need", {"need/libneed.so.2": library("libneed.so.2")}, version="2.0")
+    words = ["install", "--no-index", "--no-deps", "--json", str(wheel)]
+    expected = [("import-lost", "refuse", "proj"), ("library-lost", "refuse", "proj")]
+    assert found(environment.safepip(*words, "--dry-run")) == expected
+    done = environment.safepip(*words)
+    assert (done.code, found(done)) == (13, expected)
