@@ -24,6 +24,7 @@ Usage:
 
 Which environment: --python PATH (a python or an environment's folder) decides; else the environment that
 the `pip` on the PATH acts on; `python -m safepip` acts on that python's own.
+An image that is unpacked or mounted: --root DIR, with audit, doctor, why and uninstall --dry-run.
 
 Help:
   safepip uninstall --help    the guard's options and pip's
@@ -47,6 +48,8 @@ The guard's own options:
   --no-keep         keep nothing for `safepip undo`
   --force           go on in spite of a refusal
   --fail-on warn    end with 11 instead of going on where there are warnings
+  --root DIR        with --dry-run: look at the image unpacked or mounted at DIR; all paths are inside it,
+                    nothing of it runs and nothing of this machine counts
   --code FOLDER     your own sources: they need what they import (may be given several times)
 
 All of pip's options for uninstall and all of its global options work as with pip; those used most:

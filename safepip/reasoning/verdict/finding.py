@@ -44,7 +44,8 @@ def provider(path: TargetPath, evidence: Evidence) -> Provider:
         if item.path == path:
             owners = tuple(dist.name for dist in item.owners)
             return Provider(path, owners, co_owned.bytes_of(item, evidence.removal.leaving))
-    owners = tuple(dist.name for dist in evidence.inventory.owners([path]).get(path, ()))
+    leaving = tuple(dist.name for dist in evidence.removal.leaving if path in (dist.files or ()))
+    owners = leaving or tuple(dist.name for dist in evidence.inventory.owners([path]).get(path, ()))
     return Provider(path, owners, owners[0] if owners else "")
 
 

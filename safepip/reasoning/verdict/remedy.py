@@ -113,13 +113,8 @@ def _keep(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
 
 def _restore(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
     """Pip deletes what is co-owned whoever else owns it; the survivor's own wheel puts it back."""
-    losers = [
-        dist
-        for dist in inventory.distributions
-        if any(
-            finding.kind is FindingKind.FILE_LOST and finding.distribution == dist.name for finding in refused
-        )
-    ]
+    losing = {finding.distribution for finding in refused if finding.kind is FindingKind.FILE_LOST}
+    losers = [dist for dist in inventory.distributions if dist.name in losing]
     if losers:
         yield Remedy(
             f"Remove it all the same, and at once put back the files of {_names(losers)}",
