@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from safepip.commands import code
 from safepip.commands.scene import Scene
 from safepip.model.change import Removal
-from safepip.model.environment import Distribution, Inventory
+from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Objects, Survey
 from safepip.reading.disk import Disk
@@ -60,6 +60,10 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         unjudged=packaged.noted(planned),
     )
     evidence = code.look(evidence, scene)
+    if scene.target.libc is None and planned.leaving:  # Mach-O, PE: whatever is no ELF
+        reason = "the interpreter is no ELF program, so metadata, RECORD and imports alone are judged"
+        unjudged = (*evidence.unjudged, Unjudged("shared libraries", reason))
+        return Case(replace(evidence, unjudged=unjudged), scene, Survey({}, {}))
     if not objects.taken_names(planned.files, scene.target.scripts, scene.disk):
         return Case(evidence, scene, Survey({}, {}))  # no name goes that the loader could look for
     from safepip.commands import libraries

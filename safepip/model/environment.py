@@ -101,9 +101,12 @@ class Target:
 
     def below(self, path: TargetPath) -> str:
         """`path` as an import sees it, from a site folder on: `torch/_C.so`; "" where no import leads there."""
+        deepest = 0  # an egg folder lies in a site folder and is one
         for site in self.site_folders:
-            if path.startswith(f"{site}/"):
-                return path[len(site) + 1 :]
+            if len(site) > deepest and path.startswith(f"{site}/"):
+                deepest = len(site)
+        if deepest:
+            return path[deepest + 1 :]
         for name, place, _ in self.mapped:
             if path.startswith(f"{place}/"):
                 return f"{name.replace('.', '/')}{path[len(place) :]}"
@@ -133,6 +136,7 @@ class Fault(Enum):
     RECORD_UNREADABLE = "RECORD cannot be read"
     RECORD_UNDECODABLE = "RECORD is not UTF-8"
     RECORD_BROKEN = "RECORD has a line that is no row"
+    RECORD_CUT_OFF = "RECORD does not list itself, as every installer writes it: it may be cut off"
     ENTRY_POINTS_UNDECODABLE = "entry_points.txt is not UTF-8"
     ENTRY_POINTS_BROKEN = "entry_points.txt has a line without ="
 
@@ -232,6 +236,8 @@ class Inventory:
     def owners(self, paths: Iterable[TargetPath]) -> dict[TargetPath, tuple[Distribution, ...]]:
         """Who lists each of `paths`; paths without an owner are left out."""
         wanted = frozenset(paths)
+        if not wanted:  # or every row would be gone through all the same
+            return {}
         found: dict[TargetPath, tuple[Distribution, ...]] = {}
         for dist in self.distributions:
             for path in wanted.intersection(dist.files or ()):

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from safepip.commands.examine import examine
+from safepip.commands.scene import Scene
+from safepip.model.paths import DistKey
+from safepip.model.report import Policy
+from safepip.reading.pythons.targets import read_target
+from safepip.reasoning.verdict.judge import judge
 from support.boxes import Box
 from support.pips import NEWEST, RUNNING, Pip
 from support.sandbox import TAG, Environment, Run, library, module, run
@@ -265,3 +273,56 @@ def test_an_install_breaks_what_no_record_lists_as_well(
     assert found(environment.safepip(*words, "--dry-run")) == expected
     done = environment.safepip(*words)
     assert (done.code, found(done)) == (13, expected)
+
+
+def egg(env: Environment) -> Path:
+    """setuptools' `easy_install`: a folder of its own, with a line in easy-install.pth."""
+    folder = env.site / "user-1.0-py3.egg"
+    (folder / "EGG-INFO").mkdir(parents=True)
+    (folder / "EGG-INFO/PKG-INFO").write_text("Metadata-Version: 2.1\nName: user\nVersion: 1.0\n")
+    (folder / "EGG-INFO/top_level.txt").write_text("user\n")
+    (folder / "user.py").write_text("import plain\n")
+    (env.site / "easy-install.pth").write_text("./user-1.0-py3.egg\n")
+    return folder
+
+
+def test_an_egg_folder_uses_what_it_imports(environment: Environment) -> None:
+    environment.add("plain", {"plain.py": ""})
+    egg(environment)
+    assert found(environment.safepip("uninstall", "--dry-run", "--json", "plain")) == IMPORT_LOST
+
+
+def test_a_zip_file_on_the_path_is_unjudged(environment: Environment) -> None:
+    environment.add("plain", {"plain.py": ""})
+    folder = egg(environment)
+    packed = shutil.make_archive(str(environment.prefix / "packed"), "zip", folder)
+    shutil.rmtree(folder)
+    Path(packed).rename(folder)
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "plain")
+    assert (found(answer), answer.report["unjudged"]) == (
+        [],
+        [{"subject": str(folder), "reason": "what is packed in it and who imports it is not looked into"}],
+    )
+
+
+def test_of_two_versions_in_one_folder_pip_takes_one_and_what_both_list_is_lost(
+    environment: Environment,
+) -> None:
+    files = {"two.py": "x = 1\n"}
+    environment.add("two", files)
+    environment.add("two", files, version="2.0")
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "two")
+    assert answer.code == 10
+    assert {item["kind"] for item in answer.report["findings"]} >= {"file-lost"}
+
+
+def test_where_the_interpreter_is_no_elf_program_libraries_are_unjudged_in_one_line(
+    users: Environment,
+) -> None:
+    """macOS: what an import does is the same there, and how its loader searches is not."""
+    target = replace(read_target(str(users.python), os.environ), libc=None)
+    scene = Scene(target, {**os.environ, "XDG_CACHE_HOME": str(users.prefix.parent)})
+    verdicts = [judge(examine([DistKey(name)], scene).evidence, Policy()) for name in ("need", "plain")]
+    kinds = [[(item.kind.value, item.distribution) for item in verdict.findings] for verdict in verdicts]
+    assert kinds == [[], [("import-lost", "user")]]
+    assert [[item.subject for item in verdict.unjudged] for verdict in verdicts] == [["shared libraries"]] * 2

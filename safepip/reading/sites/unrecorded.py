@@ -27,6 +27,8 @@ def completed(inventory: Inventory) -> Inventory:
     look = _Look(inventory)
     for site in look.homes:
         look.at_site(site)
+    for folder in inventory.target.path:
+        look.at_archive(folder)
     for link in (dist for dist in inventory.distributions if dist.egg_link):
         look.at_project(TargetPath(tree.realpath(link.location)), link)
     if not look.sources and not look.loose and not look.mapped and not look.unjudged:
@@ -73,6 +75,11 @@ class _Look:
         for name in names:
             if name.endswith(".pth") and not name.startswith("."):
                 self._brought(editable.read(site, name), name)
+
+    def at_archive(self, path: TargetPath) -> None:
+        """Packages are imported from zip files too; the standard library's own is part of the interpreter."""
+        if path.endswith((".egg", ".zip", ".whl", ".pyz")) and tree.isfile(path):
+            self.unjudged.append(Unjudged(path, "what is packed in it and who imports it is not looked into"))
 
     def at_project(self, folder: TargetPath, owner: Distribution) -> None:
         """The importable part of a project's folder: what is named after the project, else all that is no side matter."""
