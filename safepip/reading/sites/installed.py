@@ -51,7 +51,7 @@ class Folder:
             return self._packed.get(path.removeprefix(f"{self.path}/"))
         try:
             handle = tree.handle(path)  # a fifo must not hold us up
-            with open(handle, "rb", buffering=0) as stream:
+            with os.fdopen(handle, "rb", buffering=0) as stream:
                 return stream.readall()
         except (FileNotFoundError, NotADirectoryError):
             return None
