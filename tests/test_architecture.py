@@ -53,6 +53,25 @@ WRITES = {
 RUNS_INTERPRETER = {
     "reading/pythons/interpreter.py"
 }  # asks a python for its layout where files do not settle it
+LOOKS_HERE = {
+    "reading/tree.py",  # the one that the others ask
+    "reading/processes.py",  # who runs here
+    "reading/pythons/calling.py",  # how safepip was called
+    "reading/pythons/children.py",  # of an interpreter of this machine
+    "reading/pythons/interpreter.py",  # what may be run here
+    "reading/pythons/uv_environment.py",  # uv acts on this machine alone, and so do undo and install:
+    "reading/sites/standing.py",
+    "reading/sites/pip_report.py",
+    "reading/sites/wheel.py",
+    "reading/settings/baseline.py",  # an earlier report
+    "reading/sites/partners.py",  # tables of safepip's own:
+    "reading/elf_files/known_loads.py",
+    "reading/sources/weighed.py",  # whether safepip itself has changed
+}
+ASKS = {
+    "stat", "lstat", "open", "listdir", "scandir", "walk", "readlink", "access", "getcwd",
+    "exists", "lexists", "isfile", "isdir", "islink", "realpath", "expanduser", "getsize", "samefile",
+}  # fmt: skip
 WRITES_CACHE = {"reading/sources/import_cache.py"}  # keeps what sources import, in the user's cache folder
 
 
@@ -133,6 +152,18 @@ def test_looking_never_changes_anything(module: Path) -> None:
                 assert all(isinstance(mode, ast.Constant) and mode.value in {"r", "rb"} for mode in modes)
             if call == "os.open":
                 assert "O_RDONLY" in ast.unparse(node)
+
+
+@pytest.mark.parametrize("module", of("reading"), ids=name_of)
+def test_only_one_module_asks_the_system_for_files(module: Path) -> None:
+    """So that nothing of this machine reaches what is said of an image."""
+    if name_of(module) not in {*LOOKS_HERE, *WRITES_CACHE}:
+        asked = {call for call, _ in calls(module)}
+        assert not asked & {
+            "open",
+            *(f"os.{name}" for name in ASKS),
+            *(f".{name}" for name in ASKS if name != "open"),
+        }
 
 
 @pytest.mark.parametrize("module", MODULES, ids=name_of)
