@@ -326,3 +326,9 @@ def test_where_the_interpreter_is_no_elf_program_libraries_are_unjudged_in_one_l
     kinds = [[(item.kind.value, item.distribution) for item in verdict.findings] for verdict in verdicts]
     assert kinds == [[], [("import-lost", "user")]]
     assert [[item.subject for item in verdict.unjudged] for verdict in verdicts] == [["shared libraries"]] * 2
+
+
+def test_a_package_folder_that_is_a_link_is_its_recorders(users: Environment) -> None:
+    (users.site / "user").rename(users.prefix.parent / "elsewhere")
+    (users.site / "user").symlink_to(users.prefix.parent / "elsewhere")
+    assert found(users.safepip("uninstall", "--dry-run", "--json", "plain")) == IMPORT_LOST

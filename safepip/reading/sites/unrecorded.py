@@ -101,8 +101,15 @@ class _Look:
             owner = tops.get(stem) or tops.get(metadata.canonical(stem))
             if owner is not None:
                 self._give(owner, path)
+            elif self._is_written(path):
+                self.mapped.append(Mapped(stem, TargetPath(tree.realpath(path)), path))
             else:
                 self._add_loose(path)
+
+    def _is_written(self, link: TargetPath) -> bool:
+        """Whether a RECORD has rows that lead through `link`."""
+        dists = (dist for dist in self.inventory.distributions if dist.as_written)
+        return any(path.startswith(f"{link}/") for dist in dists for path in dist.as_written or ())
 
     def _brought(self, brought: editable.Brought, name: str) -> None:
         owner = next((dist for dist in self.inventory.distributions if _lists(dist, brought.by)), None)
