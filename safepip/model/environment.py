@@ -85,6 +85,13 @@ class Target:
         return self.prefix if self.root is None else f"{self.prefix} of the image {self.root}"
 
     @property
+    def suffixes(self) -> tuple[str, ...]:
+        """What an extension module's file ends in. A build with assertions takes a plain build's as well (ALT_SOABI)."""
+        plain = self.soabi.replace(f"{self.cache_tag}d-", f"{self.cache_tag}-")
+        tagged = [f".{soabi}.so" for soabi in dict.fromkeys((self.soabi, plain)) if soabi]
+        return (*tagged, ".abi3.so", ".so")
+
+    @property
     def is_venv(self) -> bool:
         return self.prefix != self.base_prefix
 

@@ -184,9 +184,10 @@ def _embedded_version(base_prefix: str, program: str, name: str, minor: str) -> 
 def _soabi(stdlib: str, flags: str) -> str:
     """From the build-time data of a build for this platform, of which a stdlib holds one for each set of flags."""
     try:
-        names = [name for name in tree.listdir(stdlib) if name.startswith(f"_sysconfigdata_{flags}_linux_")]
+        names = [name for name in tree.listdir(stdlib) if name.startswith(f"_sysconfigdata_{flags}_")]
     except OSError:
         return ""
+    names = [name for name in names if "_linux_" in name] or names  # Debian leaves that out, for some builds
     text = _text(f"{stdlib}/{names[0]}") if len(names) == 1 else None
     found = _SOABI.search(text) if text else None
     return found[1].decode() if found else ""

@@ -31,7 +31,7 @@ class Modules:
         target = inventory.target
         major, minor, *_ = (*target.version.split("."), "0", "0")
         self._version = (int(major), int(minor))
-        self._suffixes = (f".{target.soabi}.so", ".abi3.so")
+        self._suffixes = target.suffixes[:-1]
         self._cache = import_cache.open_cache(environ, target)
         self.answers = Answers(self._cache, inventory)
 

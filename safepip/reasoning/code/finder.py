@@ -103,7 +103,7 @@ class Finder:
         self._found: dict[str, Found | None] = {}
         self._names: dict[TargetPath, dict[str, bool]] = {}
         self._links: set[TargetPath] = set()
-        extensions = (f".{target.soabi}.so", ".abi3.so", ".so") if target.soabi else (".abi3.so", ".so")
+        extensions = target.suffixes
         self._suffixes = (*extensions, ".py", ".pyc")
 
     def find(self, name: str) -> Found | None:

@@ -64,7 +64,7 @@ def module_name(path: TargetPath, target: Target) -> str:
     """The dotted name under which an import executes the extension module at `path`; "" where none does."""
     name = path.rpartition("/")[2]
     stem, _, suffix = name.partition(".")
-    if suffix not in {f"{target.soabi}.so", "abi3.so", "so"} or not stem.isidentifier():
+    if f".{suffix}" not in target.suffixes or not stem.isidentifier():
         return ""
     if suffix == "so" and stem.startswith("lib"):
         return ""
