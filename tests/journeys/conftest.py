@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import venv
 from pathlib import Path
 
@@ -17,6 +18,15 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One venv with pip, made once; each test works on a copy of links."""
     folder = tmp_path_factory.mktemp("template") / "env"
     venv.create(folder, with_pip=True, symlinks=True)
+    alone = [
+        folder / "bin/python",
+        "-m",
+        "pip",
+        "uninstall",
+        "-qqy",
+        "setuptools",
+    ]  # a Python before 3.12 brings it
+    subprocess.run(alone, check=True)
     return folder
 
 

@@ -293,7 +293,7 @@ def test_the_start_file_does_the_same_where_import_lines_are_ignored(guarded: En
     """As PEP 829 has it: each line of the file is resolved by pkgutil.resolve_name and called."""
     (guarded.site / "_safepip_guard.pth").unlink()
     started = f"open({str(guarded.site / '_safepip_guard.start')!r}, encoding='utf-8-sig')"
-    line = f"import pkgutil; [pkgutil.resolve_name(entry.strip())() for entry in {started}]\n"
+    line = f"import pkgutil; [__import__('pkgutil').resolve_name(entry.strip())() for entry in {started}]\n"
     (guarded.site / "as_a_later_python.pth").write_text(line)
     assert run([str(guarded.python), "-m", "pip", "uninstall", "-y", "cudnn-cu13"]).code == REFUSED
     assert run([str(guarded.python), "-c", "print(1)"]) == Run(0, "1\n", "")
