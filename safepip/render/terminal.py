@@ -97,7 +97,8 @@ def headline(verdict: Verdict) -> str:
                 else f"safepip: REFUSED: not removing {what}"
             )
         case Decision.WARN:
-            return f"safepip: WARNING: removing {what} takes something from {_some(_losers(verdict, Severity.WARN))}"
+            losers = _some(_losers(verdict, Severity.WARN))
+            return f"safepip: WARNING: removing {what} {f'takes something from {losers}' if losers else 'does not go unnoticed'}"
         case Decision.ALLOW if not leaving and verdict.removal.skipped:
             reasons = _some([f"{skip.name}, {skip.reason}" for skip in verdict.removal.skipped])
             return f"safepip: nothing to remove: pip leaves alone {reasons}"
