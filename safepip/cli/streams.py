@@ -18,13 +18,14 @@ if TYPE_CHECKING:
 
 
 def style(stream: int, *, verbose: bool = False) -> Style:
-    import shutil
-
     from safepip.render.terminal import Style
 
-    terminal = os.isatty(stream)
-    width = min(shutil.get_terminal_size().columns, 120) if terminal else 80
-    return Style(width, colour=terminal and "NO_COLOR" not in os.environ, verbose=verbose)
+    if not os.isatty(stream):
+        return Style(80, colour=False, verbose=verbose)
+    import shutil
+
+    width = min(shutil.get_terminal_size().columns, 120)
+    return Style(width, colour="NO_COLOR" not in os.environ, verbose=verbose)
 
 
 @contextmanager

@@ -18,14 +18,8 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One venv with pip, made once; each test works on a copy of links."""
     folder = tmp_path_factory.mktemp("template") / "env"
     venv.create(folder, with_pip=True, symlinks=True)
-    alone = [
-        folder / "bin/python",
-        "-m",
-        "pip",
-        "uninstall",
-        "-qqy",
-        "setuptools",
-    ]  # a Python before 3.12 brings it
+    python = str(folder / "bin/python")
+    alone = [python, "-m", "pip", "uninstall", "-qqy", "setuptools"]  # a Python before 3.12 brings it
     subprocess.run(alone, check=True)
     return folder
 

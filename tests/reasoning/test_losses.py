@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
-from safepip.model.paths import DistKey
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import FindingKind
 from safepip.reasoning.libraries import losses, objects
 from safepip.reasoning.libraries.survey import Surveyor
@@ -214,3 +214,15 @@ def test_the_order_of_distributions_changes_nothing() -> None:
 def test_removing_nothing_changes_nothing() -> None:
     torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
     assert lost({**TORCH, **CUDNN}, [torch, cudnn], []) == []
+
+
+def test_a_command_that_is_no_object_is_no_name_that_the_loader_could_bind() -> None:
+    contents = {
+        "bin/flask": b"#!/usr/bin/python3\n",
+        "bin/tool": lib("libtool.so.1"),
+        "flask/libbad.so": b"GROUP",
+    }
+    world = FakeWorld(files(contents))
+    gone = dist("flask", [*contents]).files or ()
+    scripts = TargetPath(gone[0].rpartition("/")[0])
+    assert objects.taken_names(gone, scripts, world) == {"tool", "libtool.so.1"}

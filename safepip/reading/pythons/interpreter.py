@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 from collections.abc import Mapping
 from typing import Any
 
@@ -44,6 +43,8 @@ def ask(executable: str, environ: Mapping[str, str]) -> Mapping[str, Any]:
     if not any("py" in os.path.basename(name) for name in (executable, os.path.realpath(executable))):
         raise _no_python(executable, "a program of that name is not run")
     refuse_foreign(executable)
+    import subprocess
+
     command = [executable, "-I", "-S", "-B", "-c", _PROGRAM]
     try:
         told = subprocess.run(

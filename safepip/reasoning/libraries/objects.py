@@ -112,10 +112,15 @@ def reaching(
 
 
 def taken_names(files: Iterable[TargetPath], scripts: TargetPath, world: World) -> frozenset[str]:
-    """The names by which the loader could have found one of `files`."""
+    """The names by which the loader could have found one of `files`.
+
+    A file that is no object at all, such as a script, meets no need: whoever found it could not load before either.
+    """
     taken: set[str] = set()
     for path in _candidates(files, scripts):
         elf = world.elf(path)
+        if elf in NO_OBJECT:
+            continue
         taken.add(path.rpartition("/")[2])
         if isinstance(elf, Elf) and elf.soname:
             taken.add(elf.soname)
