@@ -24,11 +24,11 @@ from typing import NamedTuple
 STAGES = """
 import os, sys, time
 start = time.perf_counter()
-from safepip import cli
+from safepip.cli import main
 from safepip.commands import examine, scene, target
-from safepip.reading import site
+from safepip.reading.sites import site
 from safepip.reading.disk import Disk
-from safepip.reasoning import removal
+from safepip.reasoning.changes import removal
 marks = [("imports", time.perf_counter() - start)]
 def stage(name, act):
     begin = time.perf_counter()
