@@ -87,6 +87,7 @@ class Cache:
             for info in self._changed & self._sources.keys():
                 self._save_sources(info)
             _bound(self._folder)
+            self._changed.clear()  # or an audit would write everything again for each removal
         except OSError:
             return
 
@@ -99,6 +100,7 @@ class Cache:
                 last = list(self._names[info].items())[-MOST_NAMES:]
                 kept[info] = [identity, {name: [path[length:] for path in paths] for name, paths in last}]
         self._write(self._names_file(), kept)
+        self._kept_names = kept
 
     def _save_sources(self, info: str) -> None:
         identity = self._identity(self._dists[info])

@@ -97,7 +97,11 @@ def examine(
     closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
     closure.compiled.update(_compiled(result, staying))
-    compiled = {dist for dist in staying if any(path in closure.compiled for path in dist.used)}
+    compiled = (
+        {dist for dist in staying if not closure.compiled.keys().isdisjoint(dist.used)}
+        if closure.compiled
+        else set()
+    )
     failing = [dist for dist in staying if dist in compiled or _soon_fails(result, dist)]
     spans = {
         dist: _span(result, dist, [user for user in users_of(dist, staying) if user not in failing])
