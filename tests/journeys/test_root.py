@@ -238,3 +238,23 @@ def test_the_loader_s_cache_is_that_of_the_image(image: Image) -> None:
     assert os.path.exists(image.root / "etc/ld.so.cache")
     image.add("app", {"app/__init__.py": "", f"app/_core{image.suffix}": image.module("libstory.so.1")})
     assert image.safepip("doctor", "--json").report["broken"] == []
+
+
+def test_very_long_paths_and_names_in_no_encoding_are_found_in_an_image(image: Image) -> None:
+    odd = os.fsdecode(b"caf\xe9")
+    folder = "/".join(["n" * 200] * 18)  # with the site folder near PATH_MAX inside, beyond it outside
+    name = f"lib{'x' * 245}.so.1"
+    assert len(name) == 253
+    descend = os.open(image.site, os.O_RDONLY)
+    for part in (*folder.split("/"), odd):
+        os.mkdir(part, dir_fd=descend)
+        inner = os.open(part, os.O_RDONLY, dir_fd=descend)
+        os.close(descend)
+        descend = inner
+    handle = os.open(name, os.O_WRONLY | os.O_CREAT, 0o644, dir_fd=descend)
+    os.write(handle, write(lib(name)))
+    os.close(handle)
+    os.close(descend)
+    runpath = f"$ORIGIN/../{folder}/{odd}"
+    image.add("app", {"app/__init__.py": "", f"app/_core{image.suffix}": image.module(name, runpath=runpath)})
+    assert image.safepip("doctor", "--json").report["broken"] == []
