@@ -12,11 +12,12 @@ import subprocess
 import tempfile
 import urllib.parse
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from safepip.acting import mark, pip
-from safepip.errors import RefusedByPipError
+from safepip.errors import RefusedByPipError, SafepipError
 from safepip.model.arrival import Announced
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
@@ -77,11 +78,14 @@ def unpack(
     """A copy of each of `members`, under numbers, in a folder of its own."""
     stage = tempfile.mkdtemp(dir=folder)
     copies: dict[TargetPath, TargetPath] = {}
-    with zipfile.ZipFile(wheel) as bundle:
-        for number, (path, info) in enumerate(members.items()):
-            copies[path] = TargetPath(f"{stage}/{number}")
-            with bundle.open(info) as source, open(copies[path], "xb") as copy:
-                shutil.copyfileobj(source, copy, 1 << 20)
+    try:
+        with zipfile.ZipFile(wheel) as bundle:
+            for number, (path, info) in enumerate(members.items()):
+                copies[path] = TargetPath(f"{stage}/{number}")
+                with bundle.open(info) as source, open(copies[path], "xb") as copy:
+                    shutil.copyfileobj(source, copy, 1 << 20)
+    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+        raise SafepipError("broken-wheel", f"{wheel} cannot be unpacked: {error}") from error
     return copies
 
 

@@ -111,7 +111,7 @@ def _requirement(survivor: Distribution) -> str:
             origin = json.load(stream)
         if "archive_info" in origin:
             return str(origin["url"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         pass
     return f"{survivor.key}=={survivor.version}"
 

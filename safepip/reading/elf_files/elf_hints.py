@@ -62,7 +62,7 @@ def _sonames(data: bytes) -> Iterator[str]:
 
     try:
         features = json.loads(data.rstrip(b"\0"))
-    except ValueError:
+    except (ValueError, RecursionError):
         return
     for feature in features if isinstance(features, list) else ():
         names = feature.get("soname") if isinstance(feature, dict) else None
@@ -116,7 +116,8 @@ def _sections(image: Image) -> Iterator[tuple[str, int, int]]:
     rows = list(row.iter_unpack(os.pread(image.handle, width * count, where)))
     if len(rows) < count:
         return
-    text = os.pread(image.handle, min(rows[names][3], _PIECE), rows[names][2])
+    _, _, start, length = rows[names]
+    text = os.pread(image.handle, min(length, _PIECE), start) if start < image.size else b""
     for name, _, offset, size in rows:
         if offset + size <= image.size:
             yield text[name : max(text.find(b"\0", name), name)].decode("ascii", "replace"), offset, size

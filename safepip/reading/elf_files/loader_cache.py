@@ -12,6 +12,7 @@ from safepip.model.paths import TargetPath
 from safepip.reading import tree
 
 _MOST = 64 << 20
+_LONGEST = 4096  # PATH_MAX: what is longer can be opened by nobody
 _OLD, _NEW = b"ld.so-1.7.0\0", b"glibc-ld.so.cache1.1"
 _EXTENSION, _HWCAPS_SECTION = 0xEAA42174, 1
 _NAMED_HWCAP = 1 << 62
@@ -118,5 +119,5 @@ def _hwcaps(data: bytes, start: int, extension: int, order: str) -> list[str]:
 
 
 def _text(data: bytes, offset: int) -> str:
-    end = data.find(b"\0", offset)
+    end = data.find(b"\0", offset, offset + _LONGEST)
     return os.fsdecode(data[offset:end]) if end >= 0 else ""

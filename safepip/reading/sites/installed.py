@@ -183,10 +183,13 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
         faults.append(Fault.RECORD_UNDECODABLE)
         return Listed()
     try:
-        return folder.place(_rows(text, target))
+        listed_there = folder.place(_rows(text, target))
     except ValueError:
         faults.append(Fault.RECORD_BROKEN)
         return Listed()
+    if f"{os.path.basename(info)}/RECORD" not in text and info.endswith(".dist-info"):
+        faults.append(Fault.RECORD_CUT_OFF)
+    return listed_there
 
 
 def _rows(text: str, target: Target) -> list[str]:

@@ -16,7 +16,7 @@ def read(path: str) -> tuple[Announced, ...]:
         with open(path, "rb") as stream:
             entries = json.load(stream)["install"]
         return tuple([_announced(entry) for entry in entries])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise SafepipError("pip-report", f"pip's report cannot be understood: {error}") from error
 
 

@@ -165,7 +165,7 @@ def _time(said: float) -> float:
 def _check(item: Item) -> None:
     """Each field is of its type, and one that the system can be handed."""
     numbers = (item.mode, item.mtime, item.size, item.content, item.successor)
-    if not all(isinstance(value, int) and abs(value) < 1 << 63 for value in numbers) or item.mode & ~0o7777:
+    if any(type(value) is not int or abs(value) >= 1 << 63 for value in numbers) or item.mode & ~0o7777:
         raise ValueError(f"odd item {item.path!r}")
     for text in (item.path, item.goal, item.digest):
         if not isinstance(text, str):

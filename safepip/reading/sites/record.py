@@ -11,6 +11,7 @@ from safepip.reading import tree
 
 _LONGEST_FIELD = 131_072  # csv.field_size_limit()
 _CHUNK = 1 << 20
+_DIGITS = 20  # no file's size has more; int() gives up over some thousand
 _ODD_START = ("", ".", "/", '"', ",")
 _ODD = (
     "//",
@@ -87,7 +88,8 @@ def rows(text: str) -> list[list[str]]:
 def claim(row: Sequence[str]) -> Claim:
     """What one row promises."""
     size = row[2] if len(row) > 2 else ""
-    return Claim(row[1] if len(row) > 1 else "", int(size) if size.isdecimal() else None)
+    is_size = size.isdecimal() and len(size) < _DIGITS
+    return Claim(row[1] if len(row) > 1 else "", int(size) if is_size else None)
 
 
 def digest(path: TargetPath, like: str = "sha256") -> str:

@@ -11,12 +11,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from safepip.errors import SafepipError
 from safepip.model.paths import DistKey
 from safepip.model.request import Refused, Requested
 from safepip.reading import tree
 from safepip.reading.settings import requirement_files
 from safepip.reading.settings.requirement_files import RefusedError
 
+_LONGEST = 8192  # characters; packaging takes a time that grows with the square of it
 _NAME = r"[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?"
 _PLAIN = re.compile(rf"({_NAME})(?:\s*(?:==|>=|<=|!=|<|>)\s*\d+(?:\.\d+)*)?", re.ASCII)
 _LEGACY = re.compile(rf"({_NAME})\s*(?:\[[^\]]*\])?\s*\(?\s*(?:(?:[=!<>]=|~=|===|<|>)[^;]*)?\)?", re.ASCII)
@@ -58,6 +60,8 @@ def requested(names: Sequence[str], files: Sequence[str], pip_version: str, cwd:
         refused = Refused(error.message, error.exit_code)
     except RecursionError:
         refused = Refused("requirement files are nested too deep", 2)
+    except UnicodeEncodeError as error:  # bytes that are no text, where pip makes a URL of them
+        refused = Refused(f"{error.object!r} is no text", 2)
     return Requested(() if refused else tuple(keys), tuple(reader.warnings), refused)
 
 
@@ -88,6 +92,7 @@ def _of_files(files: Sequence[str], reader: _Reader) -> Iterator[DistKey]:
 
 def _of_line(text: str, reader: _Reader) -> DistKey | None:
     """constructors.py:parse_req_from_line. None: something without a name, which pip leaves out."""
+    _refuse_endless(text)
     plain = _PLAIN.fullmatch(text)
     if plain and _extension(text) not in _ARCHIVES:
         return _canonical(plain[1])
@@ -195,6 +200,7 @@ def _of_editable(text: str, reader: _Reader) -> DistKey | None:
     """constructors.py:parse_editable."""
     from packaging.requirements import InvalidRequirement, Requirement
 
+    _refuse_endless(text)
     try:
         direct = Requirement(text)
     except InvalidRequirement:
@@ -213,6 +219,13 @@ def _of_editable(text: str, reader: _Reader) -> DistKey | None:
     if key is None:
         raise RefusedError(f"Could not detect requirement name for {text!r}")
     return key
+
+
+def _refuse_endless(text: str) -> None:
+    if len(text) > _LONGEST:
+        raise SafepipError(
+            "requirement-too-long", f"a requirement of more than {_LONGEST} characters: {text[:40]!r} …"
+        )
 
 
 def _canonical(name: str) -> DistKey:

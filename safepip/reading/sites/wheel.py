@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-from collections.abc import Iterator, Mapping
+import zlib
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from safepip.errors import SafepipError
@@ -15,6 +16,7 @@ from safepip.reading.sites import metadata, record
 
 _LAUNCHED = frozenset({"console_scripts", "gui_scripts"})
 _BY_PIP = ("INSTALLER", "RECORD")  # written by pip itself, whatever the wheel has
+_MOST = 1 << 24  # bytes of a text that is believed: what is packed small may be endless
 
 
 class WheelError(SafepipError):
@@ -35,7 +37,15 @@ def open_wheel(path: str, announced: Announced, target: Target, site: TargetPath
     try:
         with zipfile.ZipFile(path) as bundle:
             return _opened(bundle, announced, target, site)
-    except (OSError, ValueError, zipfile.BadZipFile, NotImplementedError) as error:
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        zlib.error,
+        EOFError,
+    ) as error:
         raise WheelError("broken-wheel", f"{path} cannot be read: {error}") from error
 
 
@@ -93,13 +103,10 @@ def _place(name: str, data: str, announced: Announced, target: Target, site: Tar
 
 def _text(bundle: zipfile.ZipFile, name: str) -> str:
     try:
-        return bundle.read(name).decode(errors="surrogateescape")
+        with bundle.open(name) as member:
+            data = member.read(_MOST + 1)
     except KeyError:
         return ""
-
-
-def texts(path: str, members: Mapping[TargetPath, zipfile.ZipInfo]) -> Iterator[tuple[TargetPath, str]]:
-    """The text of each of `members`."""
-    with zipfile.ZipFile(path) as bundle:
-        for place, info in members.items():
-            yield place, bundle.read(info).decode("utf-8", "replace")
+    if len(data) > _MOST:
+        raise WheelError("broken-wheel", f"{bundle.filename}: {name} is larger than {_MOST >> 20} MiB")
+    return data.decode(errors="surrogateescape")

@@ -33,6 +33,9 @@ _STARTERS = {
 }  # fmt: skip
 
 
+_LONGEST = 1 << 19  # characters; the kernel takes a quarter of it for `bash -c`
+
+
 class Removal:
     """One removal in a line; relative paths are seen from `folder`, where that is known."""
 
@@ -237,8 +240,13 @@ def removals(line: str) -> list[Removal]:
     telling = _without_quotes(line)
     if not any(word in telling for word in _TELLTALE):
         return []
+    if len(line) > _LONGEST:
+        raise UnclearError(f"it is longer than {_LONGEST >> 10} KiB")
     search = _Search(line)
-    search.code(line)
+    try:
+        search.code(line)
+    except RecursionError:
+        raise UnclearError("nesting without end") from None
     return search.found
 
 

@@ -1,0 +1,145 @@
+"""Rules that spoilt input has taught, each on the smallest input that broke it."""
+
+from __future__ import annotations
+
+import json
+import os
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from safepip.acting import arriving
+from safepip.errors import SafepipError
+from safepip.model.arrival import Announced
+from safepip.model.elf import Abi
+from safepip.model.environment import Claim
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.request import Refused
+from safepip.reading.elf_files import elf_hints, loader_cache
+from safepip.reading.pythons import layout
+from safepip.reading.settings import configuration
+from safepip.reading.sites import pip_report, receipts, record, requested, wheel
+from safepip.reasoning.shell import shell_lines
+from safepip.reasoning.shell.shell_words import UnclearError
+from support import environments
+from support.fuzzing.place import real_objects
+from support.wheels import make_wheel
+
+PKG = Announced(
+    DistKey("pkg"), "pkg", "1.0", "file:///x.whl", "", requested=True, requires=(), requires_python=False
+)
+
+
+def test_a_size_in_a_record_of_more_digits_than_a_file_can_have_is_no_promise() -> None:
+    assert record.claim(["odd.py", "sha256=a", "9" * 5000]) == Claim("sha256=a", None)
+
+
+@pytest.mark.parametrize("line", [f"timeout = {'9' * 5000}", f"{'a.' * 10_000}b = 1"])
+def test_a_line_without_end_in_a_configuration_is_not_parsed(tmp_path: Path, line: str) -> None:
+    (tmp_path / ".safepip").mkdir()
+    (tmp_path / ".safepip/config.toml").write_text(f"{line}\n")
+    with pytest.raises(SafepipError, match="a line of more than 4096 bytes"):
+        configuration.load({"XDG_CONFIG_HOME": "/nonexistent"}, str(tmp_path))
+
+
+def test_an_entry_of_the_loader_cache_whose_text_does_not_end_takes_no_memory(tmp_path: Path) -> None:
+    entries = [(3 | 0x0300, 0, 0, 0, 0)] * 4
+    strings = 48 + 24 * len(entries)
+    text = b"libx.so.1\0" + b"/" * 10_000
+    rows = b"".join(
+        struct.pack("<iIIIQ", flags, strings, strings + 10, *rest)
+        for flags, *_ in entries
+        for rest in [(0, 0)]
+    )
+    head = b"glibc-ld.so.cache1.1" + struct.pack("<IIB3xI", len(entries), len(text), 2, 0) + bytes(12)
+    (tmp_path / "cache").write_bytes(head + rows + text)
+    read = loader_cache.read(str(tmp_path / "cache"), Abi(64, little_endian=True, machine=62), ())
+    assert set(read.values()) == {""}
+
+
+def test_section_names_said_to_lie_beyond_the_file_are_no_names(tmp_path: Path) -> None:
+    data = bytearray(real_objects()[0])
+    table, names = struct.unpack_from("<Q", data, 40)[0], struct.unpack_from("<H", data, 62)[0]
+    struct.pack_into("<Q", data, table + 64 * names + 24, 1 << 63)
+    (tmp_path / "odd.so").write_bytes(data)
+    assert isinstance(elf_hints.read(str(tmp_path / "odd.so")), frozenset)
+
+
+def test_an_argument_that_is_no_text_where_pip_makes_a_url_of_it_ends_as_in_pip(tmp_path: Path) -> None:
+    (tmp_path / "\udcff.whl").touch()
+    asked = requested.requested(["./\udcff.whl"], [], "26.3", str(tmp_path))
+    assert isinstance(asked.refused, Refused)
+    assert asked.refused.exit_code == 2
+
+
+def test_a_requirement_of_thousands_of_characters_is_not_parsed(tmp_path: Path) -> None:
+    with pytest.raises(SafepipError, match="more than 8192 characters"):
+        requested.requested([f"p==1.{'A' * 10_000} x"], [], "26.3", str(tmp_path))
+
+
+def test_json_that_is_nested_too_deep_is_said_to_be_no_report(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    path.write_text("[" * 100_000)
+    with pytest.raises(SafepipError, match="pip's report cannot be understood"):
+        pip_report.read(str(path))
+
+
+def test_a_shell_line_that_is_nested_too_deep_is_unclear() -> None:
+    with pytest.raises(UnclearError):
+        shell_lines.removals("pip uninstall x" + "${A$" * 20_000)
+
+
+def test_a_home_with_two_slashes_at_its_start_is_searched_to_its_end(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/python3.12").write_bytes(b"\x7fELF")
+    venv = layout.VenvConfig(str(tmp_path), "//nowhere/bin", system_site=False, version="3.12.1")
+    with pytest.raises(SafepipError):
+        layout.read_layout(str(tmp_path / "bin/python3.12"), venv, os.environ)
+
+
+@pytest.mark.parametrize("end", ["METADATA", "RECORD"])
+def test_a_member_of_a_wheel_that_unpacks_without_end_is_not_read(tmp_path: Path, end: str) -> None:
+    path = make_wheel(tmp_path, "pkg", {"pkg.py": ""})
+    with zipfile.ZipFile(path) as old:
+        members = {name: old.read(name) for name in old.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as new:
+        for name, data in members.items():
+            new.writestr(name, data + b"a" * (20 << 20) if name.endswith(end) else data)
+    with pytest.raises(wheel.WheelError, match=f"{end} is larger than 16 MiB"):
+        wheel.open_wheel(str(path), PKG, environments.target(), TargetPath("/site"))
+
+
+def test_a_wheel_whose_members_are_damaged_cannot_be_unpacked(tmp_path: Path) -> None:
+    path = make_wheel(tmp_path, "pkg", {"pkg/x.so": "object"})
+    path.write_bytes(path.read_bytes().replace(b"object", b"objekt", 1))
+    opened = wheel.open_wheel(str(path), PKG, environments.target(), TargetPath("/site"))
+    with pytest.raises(SafepipError, match="cannot be unpacked"):
+        arriving.unpack(str(path), opened.members, str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"time": float("inf")},
+        {"time": float("nan")},
+        {"items": [["file", 5, 0o644, 0]]},
+        {"items": [["file", "a", 0o644, 1 << 70]]},
+        {"items": [["file", "\ud800", 0o644, 0]]},
+        {"items": [["link", "a", 0o644, 0, 0, -1, -1, 7]]},
+    ],
+)
+def test_a_manifest_with_a_field_that_no_system_takes_is_believed_in_nothing(
+    tmp_path: Path, fields: dict[str, object]
+) -> None:
+    folder = tmp_path / ".safepip/vault/1"
+    folder.mkdir(parents=True)
+    for made in (tmp_path / ".safepip", folder.parent, folder):
+        made.chmod(0o700)
+    whole = {"format": receipts.FORMAT, "time": 0, "command": [], "leaving": [], "items": [], "leftovers": [],
+             "unkept": [], "unmet": []}  # fmt: skip
+    (folder / "manifest").write_text(json.dumps({**whole, **fields}))
+    (folder / "manifest").chmod(0o600)
+    with pytest.raises(receipts.DistrustedError):
+        receipts.load(TargetPath(str(tmp_path)), 1)

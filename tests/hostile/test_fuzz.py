@@ -1,0 +1,31 @@
+"""A part of what `scripts/fuzz.py` does, with numbers of its own: 20,000 spoilt inputs, each with every rule held."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts/fuzz.py"
+INPUTS, PARTS = 20_000, 4
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_spoilt_input_breaks_no_rule(part: int, tmp_path: Path) -> None:
+    """In a process of its own: limits and an audit hook cannot be taken off again."""
+    here = INPUTS // PARTS
+    words = [
+        "--seed",
+        "ci",
+        "--start",
+        str(part * here),
+        "--inputs",
+        str(here),
+        "--state",
+        str(tmp_path / "state.json"),
+    ]
+    done = subprocess.run([sys.executable, SCRIPT, *words], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    assert f"{here} inputs" in done.stdout
