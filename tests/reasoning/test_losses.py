@@ -106,7 +106,7 @@ def test_an_object_of_a_required_distribution_that_no_import_executes_preloads_n
 
 def test_a_need_is_judged_with_its_root_since_an_inherited_rpath_serves_one_and_not_the_other() -> None:
     """libshared.so has no path: module a brings one to libgone.so by RPATH, module b brings another to its own copy."""
-    contents = {
+    contents: dict[str, Content] = {
         f"a/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../shared:$ORIGIN/../first"),
         f"b/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../shared:$ORIGIN/../second"),
         "shared/libshared.so": lib("libshared.so", needs=["libgone.so"]),
@@ -130,7 +130,7 @@ def test_a_need_is_judged_with_its_root_since_an_inherited_rpath_serves_one_and_
 
 def test_a_replacement_that_brings_an_unmet_need_of_its_own_breaks_what_it_serves() -> None:
     """The need of libz.so stays met, by a file that needs what is not there: a flip test would see nothing."""
-    contents = {
+    contents: dict[str, Content] = {
         f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../good:$ORIGIN/../bad"),
         "good/libz.so": lib("libz.so"),
         "bad/libz.so": lib("libz.so", needs=["libnowhere.so"]),
@@ -147,7 +147,7 @@ def test_a_replacement_that_brings_an_unmet_need_of_its_own_breaks_what_it_serve
 
 
 def test_an_object_that_could_not_load_before_loses_nothing() -> None:
-    contents = {
+    contents: dict[str, Content] = {
         f"app/_m{EXT}": lib(needs=["libabsent.so", "libz.so"], rpath="$ORIGIN/../good"),
         "good/libz.so": lib("libz.so"),
     }
@@ -156,7 +156,7 @@ def test_an_object_that_could_not_load_before_loses_nothing() -> None:
 
 
 def test_a_second_provider_that_the_search_reaches_makes_a_change_and_no_loss() -> None:
-    contents = {
+    contents: dict[str, Content] = {
         f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../one:$ORIGIN/../two"),
         "one/libz.so": lib("libz.so"),
         "two/libz.so": lib("libz.so"),
@@ -191,7 +191,7 @@ def test_the_last_copy_is_of_no_use_to_what_lacks_another_library_altogether() -
 
 
 def test_what_is_found_only_after_another_import_once_the_search_fails_is_order_reliant() -> None:
-    contents = {
+    contents: dict[str, Content] = {
         f"base/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../two"),
         f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../one"),
         "one/libz.so": lib("libz.so"),
@@ -217,7 +217,7 @@ def test_removing_nothing_changes_nothing() -> None:
 
 
 def test_a_command_that_is_no_object_is_no_name_that_the_loader_could_bind() -> None:
-    contents = {
+    contents: dict[str, Content] = {
         "bin/flask": b"#!/usr/bin/python3\n",
         "bin/tool": lib("libtool.so.1"),
         "flask/libbad.so": b"GROUP",
