@@ -34,7 +34,7 @@ class Outcome:
 def carry_out(assessment: Assessment, run_pip: keeping.Act, staged: safely.Staged) -> Outcome:
     """Keep what goes and let pip do it, then compare what vanished with the plan, and judge the world as it is now."""
     removal, target = assessment.case.removal, assessment.found.target
-    interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
+    interpreter.refuse_foreign_target(target)
     beside = _names_beside(removal)
     kept = _remove(assessment, run_pip, staged)
     exit_code = kept.exit_code

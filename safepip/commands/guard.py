@@ -13,6 +13,7 @@ from safepip.model import variables
 from safepip.model.environment import Target
 from safepip.model.guard import Entry, Guard, GuardState
 from safepip.model.paths import TargetPath
+from safepip.reading.pythons import interpreter
 
 # What removes nothing: pip knows no --dry-run here and ends with 2; safepip knows no such distribution.
 PROBE = ("uninstall", "--dry-run", "--json", "-y", "safepip-guard-probe")
@@ -23,6 +24,7 @@ _CALLS = "import subprocess, sys; sys.exit(subprocess.call([sys.executable, '-m'
 
 def on(target: Target) -> Guard:
     """Lay the hook down and see that it acts; where it does not, everything is as before."""
+    interpreter.refuse_foreign_target(target)
     site = _site(target)
     if target.python < intercept.OLDEST:
         oldest = ".".join(map(str, intercept.OLDEST))
@@ -51,6 +53,7 @@ def off(target: Target) -> Guard:
 
 def status(target: Target) -> Guard:
     """Each way of calling pip that is there is really called."""
+    interpreter.refuse_foreign_target(target)
     site = _site(target)
     found = intercept.state(site)
     if found is GuardState.OFF:

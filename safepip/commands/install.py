@@ -14,6 +14,7 @@ from safepip.model.arrival import Announced, Content, Turn, Wheel
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Finding, FindingKind, Policy, Severity, Verdict
+from safepip.reading.pythons import interpreter
 from safepip.reading.sites import pip_report, wheel
 from safepip.reasoning.changes import arrivals
 from safepip.reasoning.libraries.objects import is_object_name
@@ -34,6 +35,7 @@ class Lacking:
 def assess(words: Sequence[str], found: Found, environ: Mapping[str, str]) -> Verdict:
     """What `pip WORDS` would do, which begin with pip's own options and `install`."""
     with arriving.workshop() as folder:
+        interpreter.refuse_foreign_target(found.target)
         report = arriving.announce(words, found.target, environ, folder)
         announced = pip_report.read(report)
         paths = arriving.fetch(announced, found.target, environ, folder)

@@ -22,6 +22,7 @@ from safepip.model.receipt import Action, Entry, Kept
 from safepip.model.request import Safe
 from safepip.model.sparing import Sparing
 from safepip.model.survey import SharedFile
+from safepip.reading.pythons import interpreter
 from safepip.reading.sites import receipts, record, shares
 from safepip.reasoning.changes import removal, safe
 
@@ -43,6 +44,7 @@ def own_bytes(sparing: Sparing | None, target: Target, environ: Mapping[str, str
         yield {}
         return
     keeping.refuse_read_only(sparing.removal)
+    interpreter.refuse_foreign_target(target)
     with arriving.workshop() as folder:
         try:
             staged = fetching.fetch(sparing.restored, target, environ, folder)

@@ -76,7 +76,7 @@ def home_of(found: Found) -> TargetPath | None:
 def run(order: Order, home: TargetPath) -> Done:
     """Let pip do it, and judge. Where nothing got worse, nothing is kept."""
     target = order.found.target
-    interpreter.refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
+    interpreter.refuse_foreign_target(target)
     reason = receipts.distrusted(home)
     if reason:
         return _unkept(order, (), reason)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from safepip.errors import TargetError
+from safepip.model.environment import Target
 from safepip.reading import tree
 
 _SECONDS = 10
@@ -59,6 +60,11 @@ def ask(executable: str, environ: Mapping[str, str]) -> Mapping[str, Any]:
         last = told.stderr.decode(errors="replace").strip().splitlines()
         raise _no_python(executable, last[-1] if last else f"it ended with {told.returncode}")
     return answer
+
+
+def refuse_foreign_target(target: Target) -> None:
+    """Before the target's own Python or pip is started, to change it or to fetch what it would get."""
+    refuse_foreign(target.executable, target.prefix, target.pip.location or target.prefix)
 
 
 def refuse_foreign(*needed: str) -> None:
