@@ -53,7 +53,12 @@ def test_the_report_has_the_promised_keys_and_values() -> None:
     report = json.loads(dump(VERDICT))
     finding = report["findings"][0]
     assert (report["schema"], report["verdict"]) == (1, "refuse")
-    assert report["environment"] == {"python": "/env/bin/python", "version": "3.12.1", "prefix": "/env", "root": None}
+    assert report["environment"] == {
+        "python": "/env/bin/python",
+        "version": "3.12.1",
+        "prefix": "/env",
+        "root": None,
+    }
     assert report["removing"] == [{"name": "cudnn", "version": "9.19"}]
     assert (report["removal"]["files"], report["removal"]["bytes"]) == (1, 492)
     assert report["removal"]["shared"] == [{"path": LIB, "owners": ["a", "b"], "bytes_of": "b"}]
