@@ -84,7 +84,15 @@ def unpack(
                 copies[path] = TargetPath(f"{stage}/{number}")
                 with bundle.open(info) as source, open(copies[path], "xb") as copy:
                     shutil.copyfileobj(source, copy, 1 << 20)
-    except (OSError, zipfile.BadZipFile, NotImplementedError, RuntimeError, zlib.error, EOFError) as error:
+    except (
+        OSError,
+        ValueError,
+        zipfile.BadZipFile,
+        NotImplementedError,
+        RuntimeError,
+        zlib.error,
+        EOFError,
+    ) as error:
         raise SafepipError("broken-wheel", f"{wheel} cannot be unpacked: {error}") from error
     return copies
 

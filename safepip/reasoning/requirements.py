@@ -14,6 +14,7 @@ from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.paths import DistKey, TargetPath
 
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
+LONGEST = 8192  # characters; packaging takes a time that grows with the square of it
 SEPARATORS = re.compile(r"[-_.]+")
 
 
@@ -72,13 +73,14 @@ def weigh(
     survivor: Distribution, lost: Distribution, written: str, markers: Mapping[str, str]
 ) -> LostRequirement | Unjudged | None:
     """The loss if `lost` meets what `survivor` has `written`; None where it does not, or where nobody asks for it."""
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.version import InvalidVersion
+    from packaging.requirements import Requirement
 
+    if len(written) > LONGEST:
+        return Unjudged(f"{survivor.name} requires {written[:40]!r} …", f"more than {LONGEST} characters")
     try:
         requirement = Requirement(written)
         met = requirement.url is not None or requirement.specifier.contains(lost.version, prereleases=True)
-    except (InvalidRequirement, InvalidVersion) as problem:
+    except ValueError as problem:  # none, or with a version that is none or has thousands of digits
         return Unjudged(f"{survivor.name} requires {written!r}", str(problem).splitlines()[0])
     if not met:
         return None

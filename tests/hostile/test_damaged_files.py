@@ -13,17 +13,20 @@ import pytest
 from safepip.acting import arriving
 from safepip.errors import SafepipError
 from safepip.model.arrival import Announced
-from safepip.model.elf import Abi
-from safepip.model.environment import Claim
+from safepip.model.elf import Abi, Flaw
+from safepip.model.environment import Claim, Unjudged
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.request import Refused
-from safepip.reading.elf_files import elf_hints, loader_cache
+from safepip.reading.elf_files import elf, elf_hints, loader_cache
 from safepip.reading.pythons import layout
 from safepip.reading.settings import configuration
 from safepip.reading.sites import pip_report, receipts, record, requested, wheel
+from safepip.reasoning import requirements
 from safepip.reasoning.shell import shell_lines
 from safepip.reasoning.shell.shell_words import UnclearError
 from support import environments
+from support.elves import write
+from support.fake_world import lib
 from support.fuzzing.place import real_objects
 from support.wheels import make_wheel
 
@@ -143,3 +146,24 @@ def test_a_manifest_with_a_field_that_no_system_takes_is_believed_in_nothing(
     (folder / "manifest").chmod(0o600)
     with pytest.raises(receipts.DistrustedError):
         receipts.load(TargetPath(str(tmp_path)), 1)
+
+
+def test_a_dynamic_section_without_an_end_is_damaged_whoever_reads_on_behind_it(tmp_path: Path) -> None:
+    data = bytearray(write(lib("libx.so.1")))
+    at = data.index(struct.pack("<qQ", 4, 0)[:8])  # DT_HASH, the last entry before DT_NULL
+    struct.pack_into("<q", data, at + 16, 0x39393939)
+    (tmp_path / "libx.so.1").write_bytes(data)
+    assert elf.read(str(tmp_path / "libx.so.1")) is Flaw.DAMAGED
+
+
+def test_a_requirement_with_a_version_of_thousands_of_digits_is_unjudged() -> None:
+    survivor = environments.dist("survivor", requires=[f"lost>={'9' * 5000}"])
+    found = requirements.weigh(
+        survivor, environments.dist("lost"), survivor.requires[0], environments.MARKERS
+    )
+    assert isinstance(found, Unjudged)
+
+
+def test_a_digest_by_an_algorithm_that_nobody_can_name_is_none(tmp_path: Path) -> None:
+    (tmp_path / "odd").touch()
+    assert record.digest(TargetPath(str(tmp_path / "odd")), "sha\0256=abc") == ""

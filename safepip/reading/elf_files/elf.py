@@ -46,6 +46,10 @@ class UnusualError(Exception):
         self.flaw = flaw
 
 
+class EndlessError(UnusualError):
+    """Nobody can tell from the file alone what the loader makes of it."""
+
+
 class Segment(NamedTuple):
     kind: int
     offset: int
@@ -126,6 +130,8 @@ def _elf(handle: int) -> Elf | Flaw:
     try:
         image = open_image(handle)
         value = image if isinstance(image, Flaw) else _dynamic_section(image)
+    except EndlessError as endless:
+        value = endless.flaw
     except UnusualError as unusual:
         from safepip.reading.elf_files import elf_library
 
@@ -220,7 +226,7 @@ def dynamic_entries(image: Image) -> list[tuple[int, int]] | None:
             entries.append(row)
         if segment.size <= most:
             break
-    raise UnusualError  # no DT_NULL: the loader reads on into whatever follows
+    raise EndlessError  # no DT_NULL: the loader reads on into whatever it has mapped behind
 
 
 def _dynamic_section(image: Image) -> Elf:

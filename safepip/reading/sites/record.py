@@ -103,7 +103,7 @@ def digest(path: TargetPath, like: str = "sha256") -> str:
         with tree.open(path, "rb") as stream:
             while chunk := stream.read(_CHUNK):
                 state.update(chunk)
-    except (OSError, ValueError):
+    except (OSError, ValueError, TypeError):  # a NUL in the algorithm's name is a TypeError
         return ""
     return f"{algorithm}={base64.urlsafe_b64encode(state.digest()).decode().rstrip('=')}"
 

@@ -50,7 +50,7 @@ def open_wheel(path: str, announced: Announced, target: Target, site: TargetPath
 
 
 def _opened(bundle: zipfile.ZipFile, announced: Announced, target: Target, site: TargetPath) -> Opened:
-    infos = [info for info in bundle.infolist() if not info.is_dir()]
+    infos = [info for info in bundle.infolist() if not info.filename.endswith("/")]
     folder = next(
         (info.filename.partition("/")[0] for info in infos if info.filename.endswith(".dist-info/METADATA")),
         "",

@@ -141,7 +141,7 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
     for path in paths:
         try:
             data = _content(path)
-        except (FileNotFoundError, NotADirectoryError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a NUL in its name
             continue
         except OSError:  # nobody can tell: who reads it will say why
             for name, *_ in wanted:

@@ -157,7 +157,7 @@ def _change(event: str, path: Any) -> None:
     if isinstance(path, int) or path is None:
         return
     text = os.path.abspath(os.fsdecode(path))
-    if not text.startswith(_State.may_change or ("//",)):
+    if text != os.devnull and not text.startswith(_State.may_change or ("//",)):
         _State.seen.append(f"{event} {text!r}")
 
 
