@@ -80,7 +80,7 @@ def may_ask() -> None:
 def nothing_is_run(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Files settle an ordinary interpreter: asking it fails the test, where the test does not allow it."""
     if "may_ask" not in request.fixturenames:
-        monkeypatch.setattr(interpreter, "subprocess", None)
+        monkeypatch.setattr(interpreter, "ask", None)
 
 
 def make(base: Path, folder: Path, *options: str) -> Path:
