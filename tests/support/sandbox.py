@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,7 +27,17 @@ class Run(NamedTuple):
     @property
     def report(self) -> dict[str, Any]:
         answer: dict[str, Any] = json.loads(self.out)
+        _schema().validate(answer)
         return answer
+
+
+@functools.cache
+def _schema() -> Any:
+    """What every report promises: the file that is shipped."""
+    from jsonschema import Draft202012Validator  # type: ignore[import-untyped]
+
+    text = (files("safepip.render") / "schema.json").read_text("utf-8")
+    return Draft202012Validator(json.loads(text))
 
 
 class Environment(NamedTuple):
