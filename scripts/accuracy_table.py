@@ -15,8 +15,12 @@ import json
 import re
 import sys
 from collections import Counter
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import safepip
 
 HARMLESS = (".pyi", ".h", ".txt", ".md", ".rst", "__init__.py", "LICENSE", ".pyc", "py.typed")
 COMPLAINTS = (
@@ -69,6 +73,7 @@ def judged(record: Answers) -> Answers:
     verdict = report.get("verdict", "error")
     return {
         "environment": record["environment"],
+        "python": report.get("environment", {}).get("version", ""),
         "trial": record["trial"],
         "kind": kind_of(record["trial"]),
         "done": record["rc"] == 0,
@@ -135,7 +140,12 @@ def complaint(error: str) -> str:
 def names(finding: Answers, what: str, dist: str | None) -> bool:
     text = json.dumps([finding["message"], finding["soname"], finding["paths"], finding["consumers"]])
     asking = {plain(finding["distribution"]), *(plain(item["distribution"]) for item in finding["consumers"])}
-    forms = {what, what.rpartition("/")[2], what.replace(".", "/")}
+    forms = {
+        what,
+        what.rpartition("/")[2],
+        what.replace(".", "/"),
+        what.replace(".", "-"),
+    }  # or its distribution
     return (dist is None or plain(dist) in asking) and any(form in text for form in forms)
 
 
@@ -201,7 +211,10 @@ def listing(rows: list[Answers], *, everything: bool = False) -> str:
 def table(rows: list[Answers]) -> str:
     told = figures(rows)
     kinds = ", ".join(f"{count} {name}" for name, count in sorted(told["kinds"].items()))
+    pythons = ", ".join(sorted({row["python"] for row in rows} - {""}))
     lines = [
+        f"Written on {datetime.now(UTC).date()} with safepip {safepip.__version__}; Python {pythons}.",
+        "",
         f"| {told['changes']} changes really done in {told['environments']} environments | |",
         "| --- | ---: |",
         f"| by kind | {kinds} |",
