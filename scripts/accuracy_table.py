@@ -76,7 +76,7 @@ def judged(record: Answers) -> Answers:
         "python": report.get("environment", {}).get("version", ""),
         "trial": record["trial"],
         "kind": kind_of(record["trial"]),
-        "done": record["rc"] == 0,
+        "done": record.get("rc", 0) == 0,
         "full": record.get("full", True),
         "verdict": verdict,
         "findings": sorted({finding["kind"] for finding in shown}),
@@ -105,7 +105,7 @@ def kind_of(trial: str) -> str:
 
 
 def outcome(verdict: str, *, broke: bool, record: Answers) -> str:
-    if record["rc"] != 0:
+    if record.get("rc", 0) != 0:
         return "pip did not do it"
     said = {"refuse": "refused", "warn": "warned", "allow": "allowed"}.get(verdict, "no verdict")
     if broke:
