@@ -40,6 +40,13 @@ class Import(NamedTuple):
     given: str = ""  # the module of the same package that set a name which must not be None
 
 
+class Choice(NamedTuple):
+    """Several ways of which one must work: where the last has failed, the module raises."""
+
+    line: int  # that raises
+    ways: tuple[tuple[Reference, ...], ...]
+
+
 class Way(Enum):
     """How a name that no import statement holds is used."""
 
@@ -63,6 +70,7 @@ class Source:
     imports: tuple[Import, ...] = ()
     dynamics: tuple[Dynamic, ...] = ()
     on_demand: tuple[Import, ...] = ()  # names that a module `__getattr__` imports when they are asked for
+    choices: tuple[Choice, ...] = ()
 
 
 class Unread(NamedTuple):

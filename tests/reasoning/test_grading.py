@@ -172,3 +172,31 @@ def test_a_known_load_counts_whatever_the_sources_say() -> None:
 )
 def test_a_distribution_of_libraries_has_no_modules(files: tuple[str, ...], expected: bool) -> None:  # noqa: FBT001
     assert has_modules(dist("x", files)) is expected
+
+
+def test_a_circle_of_modules_is_no_guard() -> None:
+    sources = {
+        "user/__init__.py": "",
+        "user/locales.py": "from user.format import it\nfrom user.provider import it\n",
+        "user/provider.py": "def load():\n    from user.factory import it\n",
+        "user/factory.py": "from user.locales import it\n",
+        "user/format.py": "import lost\n",
+    }
+    assert graded(sources) == Grade(REFUSE, Basis.MODULE_LEVEL, at("user/format.py"), 1, "lost")
+
+
+def test_a_circle_that_only_a_guard_leads_into_is_guarded() -> None:
+    sources = {
+        "user/__init__.py": "try:\n    from . import locales\nexcept ImportError:\n    pass\n",
+        "user/locales.py": "import lost\nfrom . import factory\n",
+        "user/factory.py": "from . import locales\n",
+    }
+    assert graded(sources).severity is WARN
+
+
+def test_a_module_that_raises_when_its_only_choice_is_lost_is_refused() -> None:
+    source = (
+        "try:\n    import lost\nexcept ImportError:\n    lost = None\nif lost is None:\n    raise Missing\n"
+    )
+    found = graded({"user/__init__.py": "", "user/inner.py": source})
+    assert found == Grade(REFUSE, Basis.MODULE_LEVEL, at("user/inner.py"), 6, "lost")

@@ -288,3 +288,97 @@ def test_a_module_that_cannot_be_imported_now_either_loses_nothing() -> None:
     assert environment(NUMPY, user(source)).chains("numpy") == {}
     hatchet = package("hatchet", {"hatchet/__init__.py": ""})
     assert list(environment(NUMPY, user(source), hatchet).chains("numpy")) == ["user"]
+
+
+QTPY = """
+API = os.environ.get("QT_API", "one").lower()
+if API in ("one",):
+    try:
+        from one.core import VERSION
+    except ImportError:
+        API = "two"
+    else:
+        os.environ["QT_API"] = API
+if API in ("two",):
+    try:
+        from two.core import VERSION
+    except ImportError:
+        raise NothingFound from None
+"""
+PYQTGRAPH = """
+ONE = "one"
+LIB = os.getenv("LIB")
+if LIB is None:
+    order = [ONE, "two"]
+if LIB is None:
+    for lib in order:
+        core = lib + ".core"
+        try:
+            __import__(core)
+            LIB = lib
+            break
+        except ImportError:
+            pass
+if LIB is None:
+    raise Exception("none of them")
+"""
+FLAGS = """
+try:
+    import one.core
+    HAS_ONE = True
+except ImportError:
+    HAS_ONE = False
+try:
+    import two.core as core
+except ImportError:
+    core = None
+if not (HAS_ONE or core):
+    raise RuntimeError("none of them")
+"""
+LOOP = """
+for name in ("one", "two"):
+    try:
+        core = importlib.import_module(f"{name}.core")
+    except ImportError:
+        continue
+    break
+else:
+    raise ImportError("none of them")
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line"),
+    [(QTPY, 11), (PYQTGRAPH, 16), (FLAGS, 12), (LOOP, 9)],
+    ids=["chain", "names", "flags", "loop"],
+)
+def test_a_module_that_raises_when_none_of_several_imports_works_needs_the_last_of_them(
+    source: str, line: int
+) -> None:
+    one = package("one", {"one/__init__.py": "", "one/core.py": ""})
+    two = package("two", {"two/__init__.py": "", "two/core.py": ""})
+    user = package("user", {"user/__init__.py": source})
+    both = environment(one, two, user)
+    assert both.chains("one") == both.chains("two") == {}
+    assert environment(two, user).chains("two") == {
+        "user": f"import user → user/__init__.py:{line} → import two.core"
+    }
+    assert set(both.chains("one", "two")) == {"user"}
+
+
+def test_a_choice_that_is_mended_before_it_is_judged_needs_none() -> None:
+    source = FLAGS.replace("if not", "HAS_ONE = True\nif not")
+    there = environment(
+        package("two", {"two/__init__.py": "", "two/core.py": ""}),
+        package("user", {"user/__init__.py": source}),
+    )
+    assert there.chains("two") == {}
+
+
+def test_a_choice_with_a_way_that_nobody_can_read_needs_none() -> None:
+    source = LOOP.replace('("one", "two")', "sorted(plugins())")
+    there = environment(
+        package("two", {"two/__init__.py": "", "two/core.py": ""}),
+        package("user", {"user/__init__.py": source}),
+    )
+    assert there.chains("two") == {}

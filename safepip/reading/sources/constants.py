@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Sequence
+
+MOST_JOINED = 64  # texts; names of modules that are tried are fewer
 
 
 class Constants:
@@ -34,6 +37,12 @@ class Constants:
                 return (text,) if position is None else ()
             case ast.Name(id=name):
                 return self._known.get(name, ())
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return self._joined([left, right])
+            case ast.JoinedStr(values=parts):
+                return self._joined(parts)
+            case ast.FormattedValue(value=inner, conversion=-1, format_spec=None):
+                return self.strings(inner)
             case ast.Dict():
                 return tuple(text for key in node.keys if key for text in self.strings(key))
             case ast.Tuple() | ast.List() | ast.Set():
@@ -41,7 +50,16 @@ class Constants:
             case _:
                 return ()
 
+    def _joined(self, parts: Sequence[ast.expr]) -> tuple[str, ...]:
+        """Every text that `parts` can give when they are put together."""
+        texts: tuple[str, ...] = ("",)
+        for part in parts:
+            texts = tuple(one + other for one in texts for other in self.strings(part))
+            if len(texts) > MOST_JOINED:
+                return ()
+        return texts
+
     def _item(self, item: ast.expr, position: int | None) -> tuple[str, ...]:
         if position is None or not isinstance(item, ast.Tuple | ast.List):
-            return self.strings(item) if isinstance(item, ast.Constant) else ()
+            return self.strings(item) if isinstance(item, ast.Constant | ast.Name) else ()
         return self.strings(item.elts[position]) if position < len(item.elts) else ()

@@ -14,11 +14,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from safepip.model.environment import Distribution, Target
-from safepip.model.imports import Condition, Import, Reference, Source
+from safepip.model.imports import Choice, Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
 
-SCHEMA = 3
+SCHEMA = 4
 MOST_FILES = 2000
 MOST_NAMES = 300  # that one distribution was searched for
 
@@ -107,7 +107,7 @@ class Cache:
         if identity:
             length = len(self._dists[info].location) + 1
             rows = {
-                path[length:]: [source.imports, source.on_demand]
+                path[length:]: [source.imports, source.on_demand, source.choices]
                 for path, source in self._sources[info].items()
             }
             self._write(self._sources_file(info), {"identity": identity, "sources": rows})
@@ -179,8 +179,12 @@ def _sources(entry: Any, identity: list[int], dist: Distribution) -> Sources:
         if not identity or entry.get("identity") != identity:
             return {}
         return {
-            _inside(dist, path): Source(tuple(map(_import, rows)), on_demand=tuple(map(_import, on_demand)))
-            for path, (rows, on_demand) in entry["sources"].items()
+            _inside(dist, path): Source(
+                tuple(map(_import, rows)),
+                on_demand=tuple(map(_import, on_demand)),
+                choices=tuple(Choice(int(line), tuple(map(_references, ways))) for line, ways in choices),
+            )
+            for path, (rows, on_demand, choices) in entry["sources"].items()
         }
     except (TypeError, ValueError, AttributeError, KeyError):
         return {}

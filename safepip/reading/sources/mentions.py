@@ -15,9 +15,9 @@ from safepip.model.paths import TargetPath
 from safepip.model.survey import Mention
 from safepip.reading.elf_files import elf_hints
 from safepip.reading.search import holds_any
+from safepip.reading.sources.calls import OPENS
 from safepip.reading.sources.import_cache import identity_of, open_cache
 from safepip.reading.sources.modules import Modules
-from safepip.reading.sources.source import OPENS
 
 KIND = "libraries"
 Entries = dict[

@@ -29,6 +29,7 @@ DECIDES = (
 BY_NAME = (b"__import__", b"import_module")
 OTHER_NAME = re.compile(rb"\w")
 ASSIGNMENT = re.compile(rb"\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\[({\"']")
+ENDS = re.compile(rb"\braise\b|exit\(")
 CONSTANT = 4096  # bytes
 STEPS = 3  # calls that are followed from one function of the module to the next
 
@@ -99,7 +100,14 @@ def _decisive(data: bytes, starts: Sequence[int], inside: frozenset[int]) -> set
         kept |= {
             index
             for index, start in enumerate(starts)
-            if ends[index] - start < CONSTANT and ASSIGNMENT.match(data, start)
+            if ends[index] - start < CONSTANT
+            and (ASSIGNMENT.match(data, start) or data.startswith(b"if", start))
+        }
+    if b"except" in data:  # what follows when none of several imports worked
+        kept |= {
+            index
+            for index, start in enumerate(starts)
+            if data.startswith((b"if", b"for"), start) and ENDS.search(data, start, ends[index])
         }
     return kept - inside
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 import ast
 import re
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
 from safepip.reading.sources import outline
-from safepip.reading.sources.calls import calls_in
+from safepip.reading.sources.calls import BY_NAME, calls_in, way_of
+from safepip.reading.sources.choices import Attempt, choices, collects
 from safepip.reading.sources.conditions import (
     Deciding,
     catches_import_error,
@@ -25,11 +26,6 @@ from safepip.reading.sources.constants import Constants
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
 NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
-BY_NAME = frozenset({"__import__", "import_module"})
-CHECKS = frozenset(
-    {"version", "distribution", "require_version", "require_version_core", "get_distribution", "require"}
-)
-OPENS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "find_library"})
 
 
 def read_module(
@@ -38,21 +34,30 @@ def read_module(
     """What a module called `name` imports when Python `version` imports it; all that it ever imports if `whole`."""
     if len(data) > LIMIT:
         return Unread(f"larger than {LIMIT >> 20} MiB")
+    package = name if is_package else name.rpartition(".")[0]
     tree = None if whole else _parse(outline.cut(data))
-    if not isinstance(tree, ast.Module):
-        tree = _parse(data)
-    if isinstance(tree, Unread):
-        return tree
+    if isinstance(tree, ast.Module):
+        source = _read(tree, data, package, version, whole=False)
+        if isinstance(source, Unread) or not source.choices:
+            return source
+    tree = _parse(data)  # where a choice is made, what was cut may bear on it
+    return tree if isinstance(tree, Unread) else _read(tree, data, package, version, whole=whole)
+
+
+def _read(
+    tree: ast.Module, data: bytes, package: str, version: tuple[int, int], *, whole: bool
+) -> Source | Unread:
     by_name = any(word in data for word in outline.BY_NAME)
-    reader = _Reader(name if is_package else name.rpartition(".")[0], version, by_name=by_name, whole=whole)
+    reader = _Reader(package, version, by_name=by_name, whole=whole)
     try:
         reader.read(tree)
         if whole:
             reader.read_constants(tree)
+        chosen = tuple(choices(tree, reader.attempts))
     except RecursionError:
         return Unread("nested too deeply")
     on_demand = tuple(reader.for_types) if b"__getattr__" in data else ()
-    return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand)
+    return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand, chosen)
 
 
 def _parse(data: bytes) -> ast.Module | Unread:
@@ -73,6 +78,7 @@ class _Reader:
         self.imports: list[Import] = []
         self.dynamics: list[Dynamic] = []
         self.for_types: list[Import] = []  # under TYPE_CHECKING: what a lazy package says it would import
+        self.attempts: list[Attempt] = []
         self._package = package
         self._whole = whole
         self._deciding = Deciding(version)
@@ -88,6 +94,7 @@ class _Reader:
             frozenset()
         )  # modules that this one lists in `__lazy_modules__` (PEP 810)
         self._eager = False  # set inside classes and `try`, where no import is lazy
+        self._looping = False  # set inside a `for`, where each name is tried for itself
         self._taken: dict[str, str] = {}  # names from modules of the same top package
         self._tree = ast.Module([], [])
         self._follows = whole or by_name  # whether a call can lead to an import
@@ -199,11 +206,16 @@ class _Reader:
 
     def _try(self, node: ast.Try | ast.TryStar, condition: Condition) -> None:
         handler = next((item for item in node.handlers if catches_import_error(item)), None)
-        guarded = handler is not None and not gives_up(handler.body) and not self._collects(handler.body)
+        guarded = (
+            handler is not None and not gives_up(handler.body) and not collects(handler.body, self._tree)
+        )
         start = len(self.imports)
         self._at_once(node.body, Condition.GUARDED if guarded else condition)
         end = len(self.imports)
         tried = tuple(Reference(item.module, item.names) for item in self.imports[start:end])
+        if handler is not None and condition is not Condition.DEFERRED and not self._calling:
+            ways = tuple((one,) for one in tried) if self._looping else (tried,) if tried else ()
+            self.attempts.append(Attempt(node, ways))
         for item in node.handlers:
             outer = self._instead
             self._instead = tried if item is handler and guarded else outer
@@ -223,29 +235,13 @@ class _Reader:
         self._after = outer_after
         self._block(node.finalbody, condition)
 
-    def _collects(self, body: Sequence[ast.stmt]) -> bool:
-        """Whether a handler only notes the failure in a list over which the module raises (as pandas does)."""
-        noted = {
-            node.func.value.id
-            for statement in body
-            for node in ast.walk(statement)
-            if isinstance(node, ast.Call)
-            and isinstance(node.func, ast.Attribute)
-            and node.func.attr in {"append", "add"}
-            and isinstance(node.func.value, ast.Name)
-        }
-        return bool(noted) and any(
-            isinstance(node, ast.If)
-            and isinstance(node.test, ast.Name)
-            and node.test.id in noted
-            and gives_up(node.body)
-            for node in ast.walk(self._tree)
-        )
-
     def _for(self, node: ast.For | ast.AsyncFor, condition: Condition) -> None:
         literal = self._constants.loop(node.target, node.iter)
         self._calls([node.iter], condition)
-        self._block([*node.body, *node.orelse], condition if literal else min(condition, Condition.GUARDED))
+        outer, self._looping = self._looping, True
+        self._block(node.body, condition if literal else min(condition, Condition.GUARDED))
+        self._looping = outer
+        self._block(node.orelse, condition if literal else min(condition, Condition.GUARDED))
 
     def _remember(self, node: ast.stmt) -> None:
         """`NAME = ("numpy", "dateutil")`, and names for what the interpreter is."""
@@ -278,7 +274,7 @@ class _Reader:
             return
         if not node.args or not (name in BY_NAME or self._whole):
             return
-        way = _way(name)
+        way = way_of(name)
         texts = self._constants.strings(node.args[0]) if way else ()
         if way and not texts and condition is not Condition.GUARDED:
             self._open_ways.add(way)
@@ -288,13 +284,3 @@ class _Reader:
                 self._add(module, (), node.lineno, condition)
             if way and self._whole:
                 self.dynamics.append(Dynamic(way, module, node.lineno, condition))
-
-
-def _way(name: str) -> Way | None:
-    if name in BY_NAME:
-        return Way.IMPORT
-    if name in CHECKS:
-        return Way.VERSION
-    if name in OPENS:
-        return Way.LIBRARY
-    return Way.LAZY if "lazy" in name.lower() else None

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from safepip.model.environment import Distribution
-from safepip.model.imports import Condition, Found, Gone, Import, Reference, Source, Unread
+from safepip.model.imports import Choice, Condition, Found, Gone, Import, Reference, Source, Unread
 from safepip.model.paths import TargetPath
 from safepip.reasoning.code.finder import Finder, is_gone
 
@@ -35,6 +35,14 @@ class Failure(NamedTuple):
 
     steps: tuple[tuple[TargetPath, int], ...]  # the last one fails
     name: str  # as the statement has it
+    gone: Gone
+
+
+class Failing(NamedTuple):
+    """A statement that would fail, and by which lost name."""
+
+    line: int
+    name: str
     gone: Gone
 
 
@@ -121,6 +129,24 @@ class Closure:
             return False
         return not item.instead_of or not all(map(self._works, item.instead_of))
 
+    def failing(self, source: Source, path: TargetPath) -> Iterator[Failing]:
+        """What ends the import of `source`, the module at `path`."""
+        for item in source.imports:
+            lost = self.lost(item, path)
+            if lost and self.stands(item):
+                yield Failing(item.line, *lost)
+        for choice in source.choices:
+            lost = self._exhausted(choice)
+            if lost:
+                yield Failing(choice.line, *lost)
+
+    def _exhausted(self, choice: Choice) -> tuple[str, Gone] | None:
+        """The name whose loss leaves no way of a choice that has one now."""
+        working = [way for way in choice.ways if all(map(self._works, way))]
+        if any(all(map(self._works_after, way)) for way in working):
+            return None
+        return next(filter(None, (self._lost(reference) for way in working for reference in way)), None)
+
     def _may_change(self, module: str) -> bool:
         """Whether what `module` sets can depend on what goes: it names it."""
         found = self._before.find(module)
@@ -134,11 +160,11 @@ class Closure:
         if module.path in self.compiled:
             name = self.compiled[module.path]
             return Failure(((module.path, 0),), name, self._gone[name])
-        for item in self._imports(module):
-            lost = self.lost(item, module.path)
-            if lost and self.stands(item) and not self._fails_already(module):
-                return Failure(((module.path, item.line),), *lost)
-        return None
+        source = self._source(module)
+        found = next(self.failing(source, module.path), None) if source else None
+        if found is None or self._fails_already(module):
+            return None
+        return Failure(((module.path, found.line),), found.name, found.gone)
 
     def _fails_already(self, module: _Module) -> bool:
         """Whether its import ends now, too, over a name that is nowhere: then it loses nothing.
@@ -178,14 +204,18 @@ class Closure:
                     yield item.line, reached
 
     def _imports(self, module: _Module) -> tuple[Import, ...]:
+        source = self._source(module)
+        return source.imports if source else ()
+
+    def _source(self, module: _Module) -> Source | None:
         path = module.path
         if not path.endswith(".py"):
             inner, _, file_name = path.rpartition("/")
             path = TargetPath(f"{inner}/{file_name.partition('.')[0]}.py")  # mypyc and Cython leave it beside
         if self._owner.get(path) not in self.entered:
-            return ()
+            return None
         source = self.source(module.name, path, is_package=module.is_package)
-        return source.imports if isinstance(source, Source) else ()
+        return source if isinstance(source, Source) else None
 
     def _run_by(self, reference: Reference) -> Iterator[_Module]:
         """The files that an import runs, outermost package first; what cannot lead anywhere is left out."""

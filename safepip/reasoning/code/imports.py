@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory, Unjudged
-from safepip.model.imports import Gone, Import, ImportLoss, Source
+from safepip.model.imports import Gone, ImportLoss, Source
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reasoning.code.closure import Closure, Failure, Read
+from safepip.reasoning.code.closure import Closure, Failing, Failure, Read
 from safepip.reasoning.code.finder import Finder, gone_names
 from safepip.reasoning.code.surface import STOPPED_BY_PLUGINS, Start, starts, top_modules
 from safepip.reasoning.dependents import leading_to, users_of
@@ -115,15 +115,13 @@ def examine(
     return replace(result, losses=tuple(losses))
 
 
-def statements(imports: Imports, dist: Distribution) -> Iterator[tuple[TargetPath, str, Import, Gone]]:
-    """Statements of `dist`, outside tests, that would fail and end the import of their module."""
+def statements(imports: Imports, dist: Distribution) -> Iterator[tuple[TargetPath, str, Failing]]:
+    """Statements of `dist`, outside tests, that would fail and end the import of their module, which is named."""
     for path in imports.naming.get(dist.info, ()):
         name, is_package = module_of(path, imports.inventory)
         source = imports.closure.source(name, path, is_package=is_package)
-        for item in source.imports if name and isinstance(source, Source) else ():
-            lost = imports.closure.lost(item, path)
-            if lost and imports.closure.stands(item):
-                yield path, name, item, lost[1]
+        for failing in imports.closure.failing(source, path) if name and isinstance(source, Source) else ():
+            yield path, name, failing
 
 
 def module_of(path: TargetPath, inventory: Inventory) -> tuple[str, bool]:
@@ -144,7 +142,7 @@ def _soon_fails(imports: Imports, dist: Distribution) -> bool:
 def _span(imports: Imports, dist: Distribution, users: Sequence[Distribution]) -> Span:
     """How far up a statement of `dist` that would fail can be felt, as far as is plain."""
     tops = _tops(dist, imports)
-    failing = {path: name for path, name, _, _ in islice(statements(imports, dist), MOST_CLIMBED + 1)}
+    failing = {path: name for path, name, _ in islice(statements(imports, dist), MOST_CLIMBED + 1)}
     starts_at = {entry.value.partition(":")[0] for entry in dist.entry_points}
     span, seen = Span.NONE, set[TargetPath]()
     while failing:

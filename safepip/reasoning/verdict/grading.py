@@ -95,9 +95,9 @@ def _known_loads(loss: LostRequirement, known: Sequence[KnownLoad]) -> list[Know
 
 def _at_module_level(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
     guards = _Guards(loss.survivor, imports, {})
-    for path, _, item, gone in statements(imports, loss.survivor):
-        if gone.dist == loss.lost and not guards.around(path):
-            yield Grade(Severity.REFUSE, Basis.MODULE_LEVEL, path, item.line, item.module)
+    for path, _, failing in statements(imports, loss.survivor):
+        if failing.gone.dist == loss.lost and not guards.around(path):
+            yield Grade(Severity.REFUSE, Basis.MODULE_LEVEL, path, failing.line, failing.name)
 
 
 class _Guards(NamedTuple):
@@ -105,16 +105,27 @@ class _Guards(NamedTuple):
 
     dist: Distribution
     imports: Imports
-    known: dict[TargetPath, bool]
+    known: dict[TargetPath, tuple[tuple[TargetPath, Condition], ...]]  # importers, as they are asked for
 
     def around(self, path: TargetPath) -> bool:
-        """Whether every way to the module at `path` is guarded; one that nobody imports is a user's to import."""
-        if path not in self.known:
-            self.known[path] = True  # a circle is no way in
-            importers = tuple(self._importers(path))
-            sure = [source for source, condition in importers if condition is not Condition.GUARDED]
-            self.known[path] = bool(importers) and all(self.around(source) for source in sure)
-        return self.known[path]
+        """Whether every way to the module at `path` is guarded; one that nobody imports is a user's to import.
+
+        So is a circle of modules that only import each other: nothing is caught on the way into it.
+        """
+        seen, pending, caught = {path}, [path], False
+        while pending:
+            module = pending.pop()
+            if module not in self.known:
+                self.known[module] = tuple(self._importers(module))
+            if not self.known[module]:
+                return False
+            for source, condition in self.known[module]:
+                if condition is Condition.GUARDED:
+                    caught = True
+                elif source not in seen:
+                    seen.add(source)
+                    pending.append(source)
+        return caught
 
     def _importers(self, path: TargetPath) -> Iterator[tuple[TargetPath, Condition]]:
         name, _ = module_of(path, self.imports.inventory)
@@ -165,7 +176,7 @@ def _through_others(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
     for dist in imports.inventory.distributions:
         if dist.key in required and dist.info in imports.naming:
             failing = {
-                path: name for path, name, _, gone in statements(imports, dist) if gone.dist == loss.lost
+                path: name for path, name, item in statements(imports, dist) if item.gone.dist == loss.lost
             }
             naming = imports.code.naming(loss.survivor, sorted(set(failing.values()))) if failing else {}
             for path in {path for paths in naming.values() for path in paths}:
