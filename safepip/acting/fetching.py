@@ -22,6 +22,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.sparing import Restored
 
 _CHUNK = 1 << 20
+_MOST_OF_ORIGIN = 1 << 20  # bytes of direct_url.json
 _ADDED_BY_PIP = ("PIP_REQUIREMENT", "PIP_DRY_RUN")  # would change what `pip download` gets
 
 
@@ -89,7 +90,7 @@ def _download(survivor: Distribution, target: Target, environ: Mapping[str, str]
     words = [*pip.command(target), "download", "--quiet", "--no-deps", "--only-binary=:all:", "--no-input"]
     asked = {name: value for name, value in environ.items() if name not in _ADDED_BY_PIP}
     done = subprocess.run(
-        [*words, "--disable-pip-version-check", "--dest", stage, _requirement(survivor)],
+        [*words, "--disable-pip-version-check", "--dest", stage, "--", _requirement(survivor)],
         env=asked,
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -107,8 +108,9 @@ def _download(survivor: Distribution, target: Target, environ: Mapping[str, str]
 def _requirement(survivor: Distribution) -> str:
     """Where it was installed from, if that was an archive; else its name and version."""
     try:
-        with open(f"{survivor.info}/direct_url.json", "rb") as stream:
-            origin = json.load(stream)
+        handle = os.open(f"{survivor.info}/direct_url.json", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(handle, "rb") as stream:
+            origin = json.loads(stream.read(_MOST_OF_ORIGIN))
         if "archive_info" in origin:
             return str(origin["url"])
     except (OSError, ValueError, KeyError, TypeError, RecursionError):

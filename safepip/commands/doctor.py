@@ -16,7 +16,7 @@ from safepip.model.elf import Elf
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, Policy
 from safepip.model.request import Safe
-from safepip.reading import tree
+from safepip.reading import plain_file
 from safepip.reading.sites import receipts
 from safepip.reading.sites.homes import homes_of
 from safepip.reasoning.changes.restored import Restored
@@ -143,8 +143,7 @@ def _url(key: DistKey, scene: Scene) -> str:
     """Where it was installed from, if that was an archive or a repository (direct_url.json)."""
     dist = scene.inventory.find(key)
     try:
-        with tree.open(f"{dist.info if dist else ''}/direct_url.json", "rb") as stream:
-            origin = json.load(stream)
+        origin = json.loads(plain_file.content(f"{dist.info if dist else ''}/direct_url.json"))
         if "vcs_info" in origin:
             at = origin["vcs_info"]
             return f"{key} @ {at['vcs']}+{origin['url']}@{at['commit_id']}"

@@ -52,6 +52,7 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         after=Changed(scene.disk, planned.gone),
         objects=Objects({}, {}),
         shares=shares.read(planned, scene.inventory),
+        hidden=shares.hidden(planned, scene.inventory),
         requirements=requirements.lost(
             planned.leaving, scene.inventory, frozenset(dist.info for dist in hollow)
         ),
@@ -87,6 +88,7 @@ def look_again(case: Case) -> Case:
         libraries=_libraries_again(case, disk),
         splits=(),
         hints=tuple(hint for hint in case.evidence.hints if disk.kind(hint.path) is None),
+        hidden=(),
         unreadable_going=(),
         unreadable_consumers=(),
     )

@@ -104,6 +104,13 @@ class SharedFile:
     text: str = ""  # of a small __init__.py: what it does decides whether it matters
 
 
+class Hidden(NamedTuple):
+    """A survivor whose damaged RECORD may list what goes."""
+
+    dist: Distribution
+    top: str  # the first name of it that the RECORD may mean
+
+
 class InUse(NamedTuple):
     """A running process that has a file mapped which is to go."""
 

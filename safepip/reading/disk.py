@@ -20,6 +20,7 @@ _FLAW_OF_ERROR = {
 }
 _KIND_OF_MODE = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind.LINK}
 _MOST_LINKS = 40  # MAXSYMLINKS of the kernel
+_LONGEST = 4096  # PATH_MAX of the kernel
 
 
 class Disk:
@@ -97,6 +98,8 @@ class Disk:
 
     def _trace(self, path: str, links: int = 0) -> tuple[str, tuple[TargetPath, ...]]:
         """`path` with every link resolved, and the links on the way; missing parts are taken literally."""
+        if len(path) > _LONGEST:
+            return self._trace_long(path, links)
         pending = []
         while path not in self._traced:
             pending.append(path)
@@ -105,6 +108,19 @@ class Disk:
             self._traced[longer] = self._step(self._traced[path], longer.rpartition("/")[2], links)
             path = longer
         return self._traced[path]
+
+    def _trace_long(self, path: str, links: int) -> tuple[str, tuple[TargetPath, ...]]:
+        """No name lies so deep, but `..` may lead back up; each part kept would cost its whole path anew."""
+        found: tuple[str, tuple[TargetPath, ...]] = ("/", ())
+        parts = path.split("/")
+        rest = len(parts) - parts[::-1].index("..") if ".." in parts else 0
+        for index, name in enumerate(parts):
+            if index >= rest and len(found[0]) > _LONGEST:
+                return "/".join(
+                    [found[0], *(part for part in parts[index:] if part not in {"", "."})]
+                ), found[1]
+            found = self._step(found, name, links)
+        return found
 
     def _step(
         self, before: tuple[str, tuple[TargetPath, ...]], name: str, links: int

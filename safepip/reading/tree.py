@@ -179,9 +179,12 @@ def lstat(path: str) -> os.stat_result:
 
 
 def handle(path: str) -> int:
-    """The file opened for reading; a fifo does not hold us up."""
+    """The file opened for reading; a fifo does not hold us up, and a name that no file can have is of none."""
     image = _IMAGE.get()
-    return os.open(path, _READ | os.O_RDONLY) if image is None else image.open(path)
+    try:
+        return os.open(path, _READ | os.O_RDONLY) if image is None else image.open(path)
+    except ValueError as error:  # a NUL, or what has no encoding
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
 
 
 @overload
@@ -189,9 +192,8 @@ def open(path: str, mode: Literal["rb"]) -> BinaryIO: ...  # noqa: A001
 @overload
 def open(path: str, mode: Literal["r"] = "r", encoding: str | None = None) -> TextIO: ...  # noqa: A001
 def open(path: str, mode: str = "r", encoding: str | None = None) -> IO[Any]:  # noqa: A001
-    """The builtin, for reading."""
-    opener = None if _IMAGE.get() is None else lambda name, _: handle(name)
-    return io.open(path, mode, encoding=encoding, opener=opener)  # noqa: UP020
+    """The builtin, for reading, by `handle`."""
+    return io.open(path, mode, encoding=encoding, opener=lambda name, _: handle(name))  # noqa: UP020
 
 
 def readlink(path: str) -> str:

@@ -6,6 +6,8 @@ import json
 import os
 import struct
 import zipfile
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,20 +16,26 @@ from safepip.acting import arriving
 from safepip.errors import SafepipError
 from safepip.model.arrival import Announced
 from safepip.model.elf import Abi, Flaw
-from safepip.model.environment import Claim, Unjudged
+from safepip.model.environment import Claim, Fault, Unjudged
+from safepip.model.imports import Condition, Import, Source, Unread
 from safepip.model.paths import DistKey, TargetPath
+from safepip.model.report import Decision, FindingKind, Severity, Verdict
 from safepip.model.request import Refused
 from safepip.reading.elf_files import elf, elf_hints, loader_cache
 from safepip.reading.pythons import layout
 from safepip.reading.settings import configuration
 from safepip.reading.sites import pip_report, receipts, record, requested, wheel
+from safepip.reading.sources.modules import Modules
+from safepip.reading.sources.source import read_module
 from safepip.reasoning import requirements
 from safepip.reasoning.shell import shell_lines
 from safepip.reasoning.shell.shell_words import UnclearError
 from support import environments
 from support.elves import write
 from support.fake_world import lib
-from support.fuzzing.place import real_objects
+from support.fuzzing.place import Place, real_objects
+from support.fuzzing.verdicts import Scenery
+from support.small import small
 from support.wheels import make_wheel
 
 PKG = Announced(
@@ -91,7 +99,7 @@ def test_json_that_is_nested_too_deep_is_said_to_be_no_report(tmp_path: Path) ->
 
 def test_a_shell_line_that_is_nested_too_deep_is_unclear() -> None:
     with pytest.raises(UnclearError):
-        shell_lines.removals("pip uninstall x" + "${A$" * 20_000)
+        shell_lines.calls("pip uninstall x" + "${A$" * 20_000)
 
 
 def test_a_home_with_two_slashes_at_its_start_is_searched_to_its_end(tmp_path: Path) -> None:
@@ -167,3 +175,118 @@ def test_a_requirement_with_a_version_of_thousands_of_digits_is_unjudged() -> No
 def test_a_digest_by_an_algorithm_that_nobody_can_name_is_none(tmp_path: Path) -> None:
     (tmp_path / "odd").touch()
     assert record.digest(TargetPath(str(tmp_path / "odd")), "sha\0256=abc") == ""
+
+
+def judged(tmp_path: Path, change: Callable[[Path], object]) -> Verdict:
+    """The removal of a provider that owns a file together with a survivor, whose RECORD is changed before."""
+    there = Place(tmp_path.resolve())
+    there.make()
+    scenery = Scenery("shared", "")
+    scenery.lay(there)
+    change(scenery.environment(there).site / "survivor-1.0.dist-info/RECORD")
+    return scenery.verdict(there, {"PATH": "/usr/bin"})
+
+
+@pytest.mark.parametrize(
+    ("change", "fault"),
+    [
+        (lambda record: record.write_text('"' + record.read_text()), Fault.RECORD_SWALLOWS),
+        (
+            lambda record: record.write_text(record.read_text().replace("common", '"common') + "x.py,,\n"),
+            Fault.RECORD_SWALLOWS,
+        ),
+        (lambda record: record.write_text("survivor.py,,\ncommon/other.py,,\n"), Fault.RECORD_CUT_OFF),
+        (lambda record: record.write_bytes(record.read_bytes() + b"\xff,,\n"), Fault.RECORD_UNDECODABLE),
+        (lambda record: record.write_text(record.read_text() + "\n\n"), Fault.RECORD_BROKEN),
+        (lambda record: record.unlink() or record.mkdir(), Fault.RECORD_UNREADABLE),
+    ],
+)
+def test_a_survivors_record_that_is_damaged_and_may_list_what_goes_refuses(
+    tmp_path: Path, change: Callable[[Path], object], fault: Fault
+) -> None:
+    (found,) = judged(tmp_path, change).findings
+    assert (found.kind, found.severity, found.distribution) == (
+        FindingKind.CANNOT_TELL,
+        Severity.REFUSE,
+        "survivor",
+    )
+    assert fault.value in found.message
+
+
+def test_a_damaged_record_that_names_nothing_of_what_goes_is_only_unjudged(tmp_path: Path) -> None:
+    verdict = judged(tmp_path, lambda path: path.write_text("survivor.py,,\n"))
+    assert verdict.decision is Decision.ALLOW
+    assert [item.reason for item in verdict.unjudged] == [Fault.RECORD_CUT_OFF.value]
+
+
+def test_a_row_deeper_than_any_path_is_followed_to_nothing_and_one_that_comes_back_to_its_file(
+    tmp_path: Path,
+) -> None:
+    there = small(tmp_path.resolve())
+    (there.site / "x").mkdir()
+    info = there.add("odd", {"odd.py": ""})
+    with (info / "RECORD").open("a") as stream:
+        stream.write(f"{'a/' * 10_000}z.py,,\n{'x/../' * 1000}odd2.py,,\n")
+    (there.site / "odd2.py").touch()
+    assert f"{there.site}/odd2.py" in there.plan("odd").files
+
+
+def test_lines_end_where_the_tokenizer_ends_them() -> None:
+    found = read_module(b"def f():\r    pass\rimport a\r\nimport b\n", "m", is_package=False)
+    assert isinstance(found, Source)
+    assert [(item.module, item.line) for item in found.imports] == [("a", 3), ("b", 4)]
+
+
+def test_a_table_of_names_is_kept_however_long_it_is() -> None:
+    names = ", ".join(f'"name{number}"' for number in range(1000))
+    found = read_module(
+        f"NAMES = ({names})\nfor name in NAMES:\n    __import__(name)\n".encode(), "m", is_package=False
+    )
+    assert isinstance(found, Source)
+    assert len(found.imports) == 1000
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"import " + b"a." * 300 + b"a\n", "a name of more than 200 parts"),
+        (b"import os\n" * 20_000, "more than 10000 imports"),
+        (b"import os\n" + b"a\n" * 40_000, "more than 32000 tokens"),
+        (b"import os\nx = f'''{" + b"a+" * 40_000 + b"a}'''\n", "more than 32000 tokens"),
+    ],
+)
+def test_a_source_that_would_cost_too_much_is_not_parsed(data: bytes, reason: str) -> None:
+    assert read_module(data, "m", is_package=False, whole=True) == Unread(reason)
+
+
+def test_comments_and_long_texts_weigh_nothing() -> None:
+    data = b"import os\n" + b"# some words\n" * 20_000 + b"'''" + b"some words " * 40_000 + b"'''\n"
+    assert read_module(data, "m", is_package=False, whole=True) == Source(
+        (Import("os", (), 1, Condition.UNCONDITIONAL),)
+    )
+
+
+def test_a_source_with_many_attempts_is_read_without_holding_each_against_all() -> None:
+    data = b"try:\n import a\nexcept ImportError:\n a = None\nif a is None:\n raise ImportError\n" * 100
+    found = read_module(data, "m", is_package=False)
+    assert isinstance(found, Source)
+    assert (len(found.imports), found.choices) == (100, ())
+
+
+def test_a_configuration_of_an_environment_without_end_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "pyvenv.cfg").write_text("home = /a" + "/b" * 100_000)
+    with pytest.raises(SafepipError, match="File too large"):
+        layout.read_venv(str(tmp_path / "bin/python"))
+
+
+def test_a_source_with_a_name_that_no_file_has_is_passed_over(tmp_path: Path) -> None:
+    there = small(tmp_path)
+    there.add("odd", {"odd.py": "import x\n"})
+    (dist,) = there.inventory().distributions
+    odd = replace(dist, files=(*(dist.files or ()), TargetPath(f"{there.site}/o\0d.py")))
+    modules = Modules(replace(there.inventory(), distributions=(odd,)), {})
+    assert (modules.imported(odd), dict(modules.naming(odd, ["x"]))) == (
+        frozenset({"x"}),
+        {"x": (f"{there.site}/odd.py",)},
+    )

@@ -126,6 +126,8 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         ("c", "METADATA", metadata("c", "1.0").encode() + b"Author: caf\xe9\n"),
         ("d", "entry_points.txt", b"[console_scripts]\ngarbage\n"),
         ("e", "METADATA", b""),
+        ("f", "RECORD", b'"f.py,,\nf-1.0.dist-info/RECORD,,\n'),
+        ("g", "RECORD", b"g.py,,\n"),
     ):
         (install(site, name, {f"{name}.py": ""}) / file).write_bytes(data)
     found = {str(dist.key): dist for dist in inventory(site).distributions}
@@ -136,6 +138,8 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         "c": (Fault.METADATA_UNDECODABLE,),
         "d": (Fault.ENTRY_POINTS_BROKEN,),
         "e": (Fault.METADATA_WITHOUT_NAME, Fault.METADATA_WITHOUT_VERSION),
+        "f": (Fault.RECORD_SWALLOWS,),
+        "g": (Fault.RECORD_CUT_OFF,),
     }
     assert (found["a"].files, found["c"].version, found["e"].name) == (None, "1.0", "e")
     assert Unjudged(f"{site}/a-1.0.dist-info", "RECORD is not UTF-8") in inventory(site).unjudged

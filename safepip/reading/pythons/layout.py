@@ -26,6 +26,8 @@ _TRIPLETS = {  # by bits, byte order and e_machine, as PyPy is built for
     (64, False, 22): "s390x-linux-gnu",
 }
 _MOST_OF_PROGRAM = 64 << 20  # bytes
+_MOST_OF_CONFIG = 1 << 16
+_LONGEST = 4096  # PATH_MAX of the kernel
 _PY_VERSION = re.compile(rb'^#define\s+PY_VERSION\s+"([^"+]+)', re.MULTILINE)
 _SOABI = re.compile(rb"'SOABI': '([^']+)'")
 
@@ -59,7 +61,7 @@ def read_venv(executable: str) -> VenvConfig | None:
     if place is None:
         return None
     try:
-        text = plain_file.content(f"{place}/pyvenv.cfg")
+        text = plain_file.content(f"{place}/pyvenv.cfg", _MOST_OF_CONFIG)
     except OSError as error:
         raise TargetError(
             "unreadable-environment", f"{place}/pyvenv.cfg cannot be read: {error.strerror}"
@@ -148,7 +150,7 @@ def _name(program: str, venv: VenvConfig | None) -> str:
 def _stdlibs(program: str, venv: VenvConfig | None, name: str) -> Iterator[str]:
     starts = [venv.home] if venv and venv.home.startswith("/") else []
     for start in (*starts, os.path.dirname(program)):
-        folder = os.path.normpath(start)
+        folder = os.path.normpath(start) if len(start) <= _LONGEST else ""
         while folder.strip("/"):  # the top may be written `//` too
             for lib in ("lib", "lib64"):
                 if tree.exists(f"{folder}/{lib}/{name}/os.py"):

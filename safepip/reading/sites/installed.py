@@ -9,7 +9,7 @@ from typing import NamedTuple, cast
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Target
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata, record
 
 
@@ -50,9 +50,7 @@ class Folder:
         if self._packed is not None:
             return self._packed.get(path.removeprefix(f"{self.path}/"))
         try:
-            handle = tree.handle(path)  # a fifo must not hold us up
-            with os.fdopen(handle, "rb", buffering=0) as stream:
-                return stream.readall()
+            return plain_file.content(path)
         except (FileNotFoundError, NotADirectoryError):
             return None
 
@@ -183,13 +181,16 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
         faults.append(Fault.RECORD_UNDECODABLE)
         return Listed()
     try:
-        listed_there = folder.place(_rows(text, target))
+        rows = _rows(text, target)
+        placed = folder.place(rows)
     except ValueError:
         faults.append(Fault.RECORD_BROKEN)
         return Listed()
     if f"{os.path.basename(info)}/RECORD" not in text and info.endswith(".dist-info"):
         faults.append(Fault.RECORD_CUT_OFF)
-    return listed_there
+    elif '"' in text and len(rows) < len(text.splitlines()):
+        faults.append(Fault.RECORD_SWALLOWS)
+    return placed
 
 
 def _rows(text: str, target: Target) -> list[str]:

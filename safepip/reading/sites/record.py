@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 
 _LONGEST_FIELD = 131_072  # csv.field_size_limit()
 _CHUNK = 1 << 20
@@ -69,9 +69,7 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
     if not wanted or not dist.files:
         return {}
     try:
-        with tree.open(f"{dist.info}/RECORD", "rb") as stream:
-            text = stream.read().decode()
-        found = rows(text)
+        found = rows(plain_file.content(f"{dist.info}/RECORD").decode())
     except (OSError, ValueError):
         return {}
     if len(found) != len(dist.files):  # changed since the inventory was taken, or no RECORD was read then

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 
 from safepip.model.change import Removal
-from safepip.model.environment import Claim, Distribution, Inventory
+from safepip.model.environment import RECORD_FAULTS, Claim, Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.survey import SharedFile
-from safepip.reading import tree
+from safepip.model.survey import Hidden, SharedFile
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import record
 
 SMALL = 4096  # bytes; namespace declarations are shorter
@@ -28,6 +29,29 @@ def read(removal: Removal, inventory: Inventory) -> tuple[SharedFile, ...]:
     return tuple(_look(path, owners[path], claims[path]) for path in removal.shared if path in owners)
 
 
+def hidden(removal: Removal, inventory: Inventory) -> tuple[Hidden, ...]:
+    """The survivors whose RECORD is damaged and may list some of what goes: it holds a top name of that, or nobody can read it."""
+    blurred = [
+        dist
+        for dist in inventory.distributions
+        if dist not in removal.leaving and not RECORD_FAULTS.isdisjoint(dist.faults)
+    ]
+    infos = tuple(f"{dist.info}/" for dist in removal.leaving)
+    going = [path for path in removal.files if blurred and not path.startswith(infos)]
+    found = []
+    for dist in blurred:
+        tops = dict.fromkeys(_top(path, dist.location) for path in going)
+        try:
+            text = plain_file.content(f"{dist.info}/RECORD")
+        except OSError:
+            top = next(iter(tops), None)
+        else:
+            top = next((top for top in tops if os.fsencode(top) in text), None)
+        if top is not None:
+            found.append(Hidden(dist, top))
+    return tuple(found)
+
+
 def file_text(path: TargetPath) -> str:
     """The beginning of a source; "" where it cannot be read."""
     try:
@@ -35,6 +59,12 @@ def file_text(path: TargetPath) -> str:
             return file.read(SMALL).decode("utf-8", "replace")
     except OSError:
         return ""
+
+
+def _top(path: TargetPath, location: TargetPath) -> str:
+    """Its first name below `location`; of what lies elsewhere, a command say, its last."""
+    start = f"{location}/"
+    return path[len(start) :].partition("/")[0] if path.startswith(start) else path.rpartition("/")[2]
 
 
 def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[DistKey, Claim]) -> SharedFile:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from safepip.model.environment import Distribution, Fault, Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata
 from safepip.reading.sites.installed import Folder, read_distribution
 
@@ -103,8 +103,8 @@ def _linked(folder: Folder, name: str, target: Target) -> Iterator[Distribution]
     """`find_legacy_editables`: the first line that is not empty names the project's folder."""
     link = TargetPath(f"{folder.path}/{name}")
     try:
-        with tree.open(link, encoding="utf-8") as stream:
-            goal = next((line for line in map(str.strip, stream) if line), "")
+        lines = plain_file.content(link).decode().replace("\r", "\n").split("\n")
+        goal = next((line for line in map(str.strip, lines) if line), "")
     except (OSError, ValueError):
         return
     if goal:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from safepip.model.diagnosis import Stash
 from safepip.model.environment import Inventory
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata, record
 
 
@@ -41,8 +41,7 @@ def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]
     for info in inventory.leftovers:
         site = info.rpartition("/")[0]
         try:
-            with tree.open(f"{info}/RECORD", "rb") as stream:
-                rows = record.paths(stream.read().decode())
+            rows = record.paths(plain_file.content(f"{info}/RECORD").decode())
         except (OSError, ValueError):
             continue
         name = _name(info)
@@ -52,8 +51,7 @@ def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]
 
 def _name(info: str) -> str:
     try:
-        with tree.open(f"{info}/METADATA", "rb") as stream:
-            found = metadata.head(stream.read().decode(errors="surrogateescape"))
+        found = metadata.head(plain_file.content(f"{info}/METADATA").decode(errors="surrogateescape"))
     except OSError:
         found = metadata.Head()
     return found.name or os.path.basename(info).partition("-")[0].lstrip("~")

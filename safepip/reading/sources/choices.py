@@ -9,6 +9,7 @@ from typing import NamedTuple
 from safepip.model.imports import Choice, Reference
 from safepip.reading.sources.conditions import catches_import_error, gives_up
 
+MOST_ATTEMPTS = 60  # each is held against each condition; modules have at most a dozen
 Names = frozenset[str]
 
 
@@ -21,7 +22,7 @@ class Attempt(NamedTuple):
 
 def choices(tree: ast.Module, attempts: Sequence[Attempt]) -> Iterator[Choice]:
     """The places of the top level where the module ends because all of some attempts have failed."""
-    for node in tree.body if attempts else ():
+    for node in tree.body if 0 < len(attempts) <= MOST_ATTEMPTS else ():
         if isinstance(node, ast.For) and gives_up(node.orelse):
             inside = [attempt for attempt in attempts if _within(attempt.node, node)]
             yield from _choice(inside, node.orelse[0])

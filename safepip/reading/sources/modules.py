@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sources import import_cache
 from safepip.reading.sources.source import LIMIT, read_module
 from safepip.reading.sources.weighed import Answers
@@ -84,8 +84,7 @@ class Modules:
         for path in dist.used:
             if path.endswith(self._suffixes) and not TESTS.search(path) and left > 0:
                 try:
-                    with tree.open(path, "rb") as file:
-                        data = file.read(left)
+                    data = plain_file.start(path, left)
                 except OSError:
                     continue
                 left -= len(data)
@@ -141,7 +140,7 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
     for path in paths:
         try:
             data = _content(path)
-        except (FileNotFoundError, NotADirectoryError, ValueError):  # no file has a NUL in its name
+        except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:  # nobody can tell: who reads it will say why
             for name, *_ in wanted:

@@ -30,12 +30,11 @@ BY_NAME = (b"__import__", b"import_module")
 OTHER_NAME = re.compile(rb"\w")
 ASSIGNMENT = re.compile(rb"\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\[({\"']")
 ENDS = re.compile(rb"\braise\b|exit\(")
-CONSTANT = 4096  # bytes
 STEPS = 3  # calls that are followed from one function of the module to the next
 
 
 def cut(data: bytes) -> bytes:
-    """`data` with every line blank that importing it does not run, or that cannot lead to an import."""
+    """`data`, of plain newlines, with every line blank that importing it does not run, or that cannot lead to an import."""
     starts = tuple(_starts(data))
     ends = (*starts[1:], len(data))
     importing = {bisect_right(starts, place) - 1 for place in _imports(data)}
@@ -100,8 +99,7 @@ def _decisive(data: bytes, starts: Sequence[int], inside: frozenset[int]) -> set
         kept |= {
             index
             for index, start in enumerate(starts)
-            if ends[index] - start < CONSTANT
-            and (ASSIGNMENT.match(data, start) or data.startswith(b"if", start))
+            if ASSIGNMENT.match(data, start) or data.startswith(b"if", start)
         }
     if b"except" in data:  # what follows when none of several imports worked
         kept |= {

@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Iterable
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
-from safepip.reading.sources import outline
+from safepip.reading.sources import outline, weight
 from safepip.reading.sources.calls import BY_NAME, calls_in, way_of
 from safepip.reading.sources.choices import Attempt, choices, collects
 from safepip.reading.sources.conditions import (
@@ -34,6 +34,10 @@ def read_module(
     """What a module called `name` imports when Python `version` imports it; all that it ever imports if `whole`."""
     if len(data) > LIMIT:
         return Unread(f"larger than {LIMIT >> 20} MiB")
+    if data.count(b"import") > weight.MOST_IMPORTS:
+        return Unread(f"more than {weight.MOST_IMPORTS} imports")
+    if b"\r" in data:
+        data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # as the tokenizer does
     package = name if is_package else name.rpartition(".")[0]
     tree = None if whole else _parse(outline.cut(data))
     if isinstance(tree, ast.Module):
@@ -61,6 +65,9 @@ def _read(
 
 
 def _parse(data: bytes) -> ast.Module | Unread:
+    reason = weight.too_heavy(data)
+    if reason:
+        return Unread(reason)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

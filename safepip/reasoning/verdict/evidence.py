@@ -11,7 +11,7 @@ from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.survey import Hint, InUse, Objects, SharedFile
+from safepip.model.survey import Hidden, Hint, InUse, Objects, SharedFile
 from safepip.reasoning.libraries.families import Split
 from safepip.reasoning.libraries.losses import Grouped
 from safepip.reasoning.requirements import Lost
@@ -37,6 +37,7 @@ class Evidence:
         default_factory=dict
     )  # by survivor's info and lost
     side_imports: frozenset[str] = frozenset()
+    hidden: tuple[Hidden, ...] = ()
     unreadable_going: tuple[tuple[TargetPath, Flaw], ...] = ()
     unreadable_consumers: tuple[tuple[TargetPath, Flaw], ...] = ()
     in_use: tuple[InUse, ...] = ()

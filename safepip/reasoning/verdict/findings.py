@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from safepip.model.change import Reach, Why
 from safepip.model.environment import Distribution
+from safepip.model.paths import TargetPath
 from safepip.model.report import Finding, FindingKind, Policy
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.verdict import code_findings, file_findings, library_findings, remedy
@@ -19,6 +20,7 @@ def of(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
     yield from _halted(evidence)
     yield from _beyond(evidence)
     yield from _unreadable(evidence)
+    yield from _hidden(evidence)
     yield from library_findings.of(evidence)
     yield from file_findings.of(evidence)
     yield from code_findings.of(evidence)
@@ -83,6 +85,16 @@ def _unreadable(evidence: Evidence) -> Iterator[Finding]:
             owner,
             f"{name} may need a library that would go, and cannot be read: {flaw.value}",
             paths=(path,),
+        )
+
+
+def _hidden(evidence: Evidence) -> Iterator[Finding]:
+    for dist, top in evidence.hidden:
+        yield finding(
+            FindingKind.CANNOT_TELL,
+            dist.name,
+            f"{dist.name} may own some of what would go ({top}): {dist.damage}",
+            paths=(TargetPath(f"{dist.info}/RECORD"),),
         )
 
 

@@ -146,8 +146,11 @@ class _Guards(NamedTuple):
 
 def _whole(path: TargetPath, dist: Distribution, imports: Imports) -> Source:
     name, is_package = module_of(path, imports.inventory)
-    source = imports.code.read(dist, path, name, is_package=is_package, whole=True)
-    return source if isinstance(source, Source) else Source()
+    for whole in (True, False):  # of a file too large to be read whole, what runs when it is imported
+        source = imports.code.read(dist, path, name, is_package=is_package, whole=whole)
+        if isinstance(source, Source):
+            return source
+    return Source()
 
 
 def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
