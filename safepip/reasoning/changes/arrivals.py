@@ -19,18 +19,17 @@ from safepip.reasoning.requirements import requirement_key
 from safepip.world import Arrived, Changed, Kind, World
 
 _PYTHON = "<Python from Requires-Python>"  # a node of pip's graph like any other
+_MOST_VISITS = 5  # of one node, before pip takes what it knows of its depth
 
 
 def in_order(
     announced: Sequence[Announced], inventory: Inventory, *, dependencies: bool = True
 ) -> tuple[Announced, ...]:
-    """The order in which pip installs: what others require first, by height; of one height by name, the last first."""
+    """The order in which pip installs: what others require first; of one rank by name, the last first."""
     graph = _graph(announced, inventory, dependencies=dependencies)
-    heights: dict[str, int] = {}
-    for item in announced:
-        _height(item.key, graph, heights, ())
+    ranks = _ranks(graph, sorted(announced, key=lambda item: not item.requested))
     return tuple(
-        sorted(sorted(announced, key=lambda item: item.key, reverse=True), key=lambda item: heights[item.key])
+        sorted(sorted(announced, key=lambda item: item.key, reverse=True), key=lambda item: ranks[item.key])
     )
 
 
@@ -67,7 +66,7 @@ def _graph(
 ) -> Mapping[str, tuple[str, ...]]:
     """Whom each requires, among what comes and what is installed; an extra is a node between."""
     coming = {item.key: item for item in announced}
-    graph: dict[str, tuple[str, ...]] = {}
+    graph: dict[str, tuple[str, ...]] = {_PYTHON: ()}
     pending: list[tuple[DistKey, str]] = [(item.key, "") for item in announced]
     while pending:
         key, extra = pending.pop()
@@ -100,13 +99,29 @@ def _required(requires: Iterable[str], extra: str, inventory: Inventory) -> Iter
             yield from ((key, name) for name in ("", *sorted(requirement.extras)))
 
 
-def _height(
-    node: str, graph: Mapping[str, tuple[str, ...]], heights: dict[str, int], above: tuple[str, ...]
-) -> int:
-    """How many layers of leaves pip peels off before this one; in a circle, where it was entered counts."""
-    if node in above:
-        return 0
-    if node not in heights:
-        below = [_height(inner, graph, heights, (*above, node)) for inner in graph.get(node, ())]
-        heights[node] = 1 + max(below) if below else 0
-    return heights[node]
+def _ranks(graph: Mapping[str, tuple[str, ...]], roots: Iterable[Announced]) -> Mapping[str, int]:
+    """Leaves are peeled off layer by layer; what lies in or above a circle follows, the farther from a root the earlier."""
+    ranks: dict[str, int] = {}
+    rest = dict(graph)
+    layer = 0
+    while leaves := [node for node, below in rest.items() if rest.keys().isdisjoint(below)]:
+        for node in leaves:
+            ranks[node] = layer
+            del rest[node]
+        layer += 1
+    paths: dict[str, list[int]] = {node: [] for node in rest}
+    for root in roots:
+        if not paths.get(root.key, [0]):  # reached from none of the roots before it
+            _follow(root.key, (), rest, paths)
+    return {**ranks, **{node: layer + len(rest) - max(lengths) for node, lengths in paths.items()}}
+
+
+def _follow(
+    node: str, above: tuple[str, ...], graph: Mapping[str, tuple[str, ...]], paths: dict[str, list[int]]
+) -> None:
+    if node in above or len(paths[node]) >= _MOST_VISITS:
+        return
+    for inner in graph[node]:
+        if inner in graph:
+            _follow(inner, (*above, node), graph, paths)
+    paths[node].append(len(above))
