@@ -8,13 +8,14 @@ import sys
 
 def main() -> int:
     """Entry point of the console script."""
-    from safepip.commands import pass_through
-    from safepip.model import variables
-
     if sys.argv[1:2] == ["hook"]:
         from safepip.commands import hook
 
         return hook.answer(sys.argv[2:], os.environ)
+
+    from safepip.commands import pass_through
+    from safepip.model import variables
+
     pass_through.go(sys.argv[1:], os.environ, sys.argv[0])
 
     if variables.COMPLETES in os.environ:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from safepip.cli import streams
 from safepip.errors import SafepipError, TargetError
+from safepip.grammar import install_grammar
+from safepip.grammar.install_grammar import Install
 from safepip.model import variables
 from safepip.model.request import PassThrough
 
@@ -17,47 +19,20 @@ if TYPE_CHECKING:
 
     from safepip.commands.target import Found
     from safepip.commands.transaction import Done
-    from safepip.grammar.uv_grammar import Install
+    from safepip.grammar import uv_grammar
     from safepip.model.report import Verdict
 
     Act = Callable[[Sequence[str], Sequence[int]], int]
 
 REFUSED = 10
-OWN = frozenset({"--json", "--rollback"})
-ELSEWHERE = ("--target", "--root", "--prefix", "--user")  # an install into no environment that is judged
-SETTINGS = frozenset({"PIP_TARGET", "PIP_ROOT", "PIP_PREFIX", "PIP_USER"})
-_WITH_VALUE = "rceifC"  # pip's short options that take one, but for -t
-
-
-class Words(NamedTuple):
-    """An install's command line, without safepip's own options."""
-
-    words: tuple[str, ...]
-    dry_run: bool
-    json: bool
-    rollback: bool
-
-
-def read(request: PassThrough) -> Words | None:
-    """None where the install is not ours to judge: it leads elsewhere, asks for help only, or asks pip itself what it
-    would do.
-    """
-    before, mark, after = _parted(request.arguments)
-    if not mark or any(map(_leads_elsewhere, after)) or not SETTINGS.isdisjoint(os.environ):
-        return None
-    if "--dry-run" in after and any(word.startswith("--report") for word in after):
-        return None
-    own = OWN.intersection(after)
-    words = (*before, mark, *(word for word in after if word not in OWN))
-    as_json = "--json" in own or os.environ.get(variables.JSON) == "1"
-    return Words(words, "--dry-run" in words, as_json, "--rollback" in own)
 
 
 def answer(request: PassThrough) -> int | None:
     """The exit code, or None where pip is to do it as it is asked."""
-    words = read(request)
+    words = install_grammar.read(request.arguments, os.environ)
     if words is None:
         return None
+    words = words._replace(json=words.json or os.environ.get(variables.JSON) == "1")
     from safepip.commands import target
 
     try:
@@ -78,7 +53,7 @@ def answer(request: PassThrough) -> int | None:
     return _carry_out(words, found, tuple(start), act)
 
 
-def answer_uv(install: Install, python: str | None) -> int | None:
+def answer_uv(install: uv_grammar.Install, python: str | None) -> int | None:
     """The same for `uv pip install`; None where uv is to do it, with a line that says why it is not guarded."""
     from safepip.acting import uv
     from safepip.commands import beside, target
@@ -91,7 +66,7 @@ def answer_uv(install: Install, python: str | None) -> int | None:
         sys.stderr.write(f"safepip: this install is not guarded: {error.message}\n")
         return None
     as_json = install.json or os.environ.get(variables.JSON) == "1"
-    words = Words(install.words, dry_run=False, json=as_json, rollback=install.rollback)
+    words = Install(install.words, dry_run=False, json=as_json, rollback=install.rollback)
 
     def act(_: Sequence[str], keep_open: Sequence[int]) -> int:
         return uv.run(program, words.words, keep_open)
@@ -99,7 +74,7 @@ def answer_uv(install: Install, python: str | None) -> int | None:
     return _carry_out(words, found, (program,), act)
 
 
-def _judge(words: Words, found: Found) -> int:
+def _judge(words: Install, found: Found) -> int:
     from safepip.commands import install
 
     plain = tuple(word for word in words.words if word != "--dry-run")
@@ -108,7 +83,7 @@ def _judge(words: Words, found: Found) -> int:
     return REFUSED if verdict.decision.value == "refuse" else 0
 
 
-def _carry_out(words: Words, found: Found, start: tuple[str, ...], act: Act) -> int | None:
+def _carry_out(words: Install, found: Found, start: tuple[str, ...], act: Act) -> int | None:
     from safepip.commands import transaction
 
     home = transaction.home_of(found)
@@ -127,7 +102,7 @@ def _carry_out(words: Words, found: Found, start: tuple[str, ...], act: Act) -> 
     return _conclude(words, done, found)
 
 
-def _conclude(words: Words, done: Done, found: Found) -> int:
+def _conclude(words: Install, done: Done, found: Found) -> int:
     from safepip.commands import transaction
 
     unasked = words.rollback or found.policy.rollback
@@ -146,7 +121,7 @@ def _conclude(words: Words, done: Done, found: Found) -> int:
     return code
 
 
-def _wants_back(words: Words, done: Done, found: Found) -> bool:
+def _wants_back(words: Install, done: Done, found: Found) -> bool:
     """Asked of a person only; a program finds the way back in the report."""
     if words.json or not (sys.stdin.isatty() and sys.stderr.isatty()) or done.verdict is None:
         return False
@@ -202,31 +177,3 @@ def _report(verdict: Verdict, *, as_json: bool, chosen: str) -> None:
     from safepip.render import terminal
 
     sys.stdout.write(terminal.show(verdict, streams.style(1), chosen))
-
-
-def _parted(arguments: Sequence[str]) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    """What stands before the command word, the word where it is `install`, and what follows it."""
-    from safepip.grammar.options import VALUES
-
-    index = 0
-    while index < len(arguments) and arguments[index].startswith("-"):
-        index += 2 if arguments[index] in VALUES else 1
-    if arguments[index : index + 1] != ("install",):
-        return tuple(arguments), "", ()
-    return tuple(arguments[:index]), "install", tuple(arguments[index + 1 :])
-
-
-def _leads_elsewhere(word: str) -> bool:
-    """Long options may be cut short (optparse); `--pre` is one of its own."""
-    name = word.partition("=")[0]
-    if name in {"-h", "--help"}:
-        return True
-    if name.startswith("--"):
-        return name != "--pre" and len(name) > 3 and any(long.startswith(name) for long in ELSEWHERE)
-    if name.startswith("-"):
-        letters = name[1:]
-        value = min(
-            (letters.index(letter) for letter in _WITH_VALUE if letter in letters), default=len(letters)
-        )
-        return "t" in letters[:value]
-    return False

@@ -61,6 +61,11 @@ def status(target: Target) -> Guard:
     return Guard(target.executable, site, found, tuple(_tried(command) for command in _entries(target)))
 
 
+def acts(target: Target) -> bool:
+    """Whether the hook lies there as it should; nothing is called."""
+    return intercept.state(_site(target)) is GuardState.ON
+
+
 def _site(target: Target) -> TargetPath:
     """The first folder that this environment's Python reads at its start, and no other's."""
     inside = f"{os.path.realpath(target.prefix)}/"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -51,6 +51,13 @@ def find(python: str | None, *, isolated: bool = False) -> Found:
     settings = pip_settings.read(os.environ, target.prefix, isolated=isolated)
     why = chosen.reason if python or not named else "named by pip's own settings"
     return Found(target, _reason(why, target), settings, configuration.load(os.environ, target.prefix))
+
+
+def meant(python: str | None, environ: Mapping[str, str]) -> Target:
+    """The environment of a pip that another process would call with `environ`."""
+    named = python or pip_settings.read(environ, None, isolated=False).python
+    chosen = targets.choose(named, environ, "safepip", running_as_module=False)
+    return targets.read_target(chosen.executable, environ)
 
 
 def has_vault(target: Target) -> bool:

@@ -74,6 +74,51 @@ def test_what_harms_nobody_is_let_through_without_a_word(line: str, place: Envir
     assert call(line, place) == Run(0, "", "")
 
 
+INSTALLS = {
+    "pip install -U 'a b' x": "install -U 'a b' x",
+    "bin/pip -q install x": "install x",
+    "cd bin && python3 -m pip install $X": "install …",
+    ". bin/activate && bash -c 'pip install -r x.txt'": "install -r x.txt",
+    "mkdir y && cd y && pip install x": "install x",
+}
+
+
+@pytest.mark.parametrize("line", INSTALLS)
+def test_an_install_that_nobody_would_judge_is_sent_through_safepip(line: str, place: Environment) -> None:
+    answer = call(line, place)
+    lines = answer.err.splitlines()
+    expected = (BLOCKED, "", f"Run instead: safepip --python {place.python} {INSTALLS[line]}")
+    assert (answer.code, answer.out, lines[-1].replace("bin/python3 ", "bin/python ")) == expected
+    assert lines[0].startswith("safepip: BLOCKED: nobody would judge what this install breaks in ")
+
+
+def test_an_install_may_run_where_the_guard_judges_it(place: Environment) -> None:
+    assert place.safepip("guard", "on").code == 0
+    for line in INSTALLS:
+        assert call(line, place) == Run(0, "", "")
+    for line in ("bin/python -S -m pip install x", "uv pip install --python . x"):
+        assert call(line, place).code == BLOCKED
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "python3 -m venv new && new/bin/pip install x",
+        "cd bin && virtualenv ../new && . ../new/bin/activate && pip install -r x.txt",
+        "uv venv new && uv pip install --python new x && VIRTUAL_ENV=new uv pip install x",
+        "uv venv && uv pip install x",
+        "pip install --target here x; pip install --dry-run x; pip install --help; pip download x",
+        "safepip install x",
+    ],
+)
+def test_an_install_that_can_break_nothing_there_is_let_through(line: str, place: Environment) -> None:
+    assert call(line, place) == Run(0, "", "")
+
+
+def test_an_environment_that_is_there_is_not_taken_for_a_new_one(place: Environment) -> None:
+    assert call("python3 -m venv . && bin/pip install x", place).code == BLOCKED
+
+
 def test_the_reason_says_what_would_break_and_ends_with_what_to_run_instead(place: Environment) -> None:
     lines = call("pip uninstall -y cudnn-cu13", place).err.splitlines()
     assert "cudnn-cu13 9.19 would break torch" in lines[0]
@@ -178,7 +223,7 @@ def test_an_escaped_letter_hides_nothing(place: Environment) -> None:
 )
 def test_the_words_found_are_those_that_a_real_shell_hands_to_pip(line: str, tmp_path: Path) -> None:
     """A pip that only writes down what it is given stands first on the PATH."""
-    from safepip.reasoning.shell.shell_lines import removals
+    from safepip.reasoning.shell.shell_lines import calls
 
     if shutil.which("bash") is None:
         pytest.skip("no bash on this machine")
@@ -193,4 +238,4 @@ def test_the_words_found_are_those_that_a_real_shell_hands_to_pip(line: str, tmp
         capture_output=True,
     )
     seen = [call.split("\0")[:-1] for call in (tmp_path / "seen").read_text().split("\1")[:-1]]
-    assert [removal.words for removal in removals(line)] == seen
+    assert [found.words for found in calls(line)] == seen

@@ -1,10 +1,10 @@
-"""Removals in lines of shell; what bash really runs for each line is held beside it in tests/journeys."""
+"""Removals and installs in lines of shell; what bash really runs for each line is held beside it in tests/journeys."""
 
 from __future__ import annotations
 
 import pytest
 
-from safepip.reasoning.shell.shell_lines import removals
+from safepip.reasoning.shell.shell_lines import calls
 from safepip.reasoning.shell.shell_words import UnclearError
 
 FOUND = {
@@ -43,16 +43,29 @@ FOUND = {
     "uv pip uninstall a": ["uv uv uninstall a"],
     "uv --quiet pip uninstall --python .venv a": ["uv uv uninstall --python .venv a"],
     "pip uninstall -y -r old.txt >/dev/null": ["pip pip uninstall -y -r old.txt"],
+    "pip install torch": ["pip pip install torch"],
+    "pip install -U $PACKAGES": ["pip pip install -U "],
+    "cd $(pwd) && pip3 install -e .": ["pip pip3 install -e ."],
+    "python3 -m venv .venv && .venv/bin/pip install a": ["pip .venv/bin/pip install a"],
+    "xargs pip install < names": ["pip pip install "],
+    "uv pip install a": ["uv uv install a"],
+    "curl -LsSf https://x/uv/install.sh | sh && uv pip install a": ["uv uv install a"],
     "pip show uninstall": ["pip pip show uninstall"],  # pip's own grammar tells that it is none
 }
 NONE = [
     "ls -la",
-    "pip install torch",
-    "pip install $PACKAGES",
     "pip list | grep cudnn",
     "python -m pip --version && python -c 'import pip; print(pip)'",
     "git commit -m 'pip uninstall torch'",
     "echo pip uninstall torch",
+    "echo pip install torch",
+    "apt-get install -y python3-pip && brew install pipx && conda install pip",
+    "curl -LsSf https://x/uv/install.sh | sh",
+    "curl -d 'run pip install x' https://host/",
+    "python -c \"print('pip install x')\"",
+    "python <<'END'\nprint('pip install x')\nEND\n",
+    "cat > setup.sh <<'END'\npip install torch\nEND\n",
+    "echo 'RUN pip install x' >> Dockerfile",
     "grep -rn 'pip uninstall' docs",
     "cat > clean.sh <<'END'\npip uninstall torch\nEND\n",
     "# pip uninstall torch",
@@ -82,6 +95,20 @@ UNCLEAR = [
     'bash -c "pip $X torch"',
     "python -c \"import pip; pip.main(['uninstall', 'x'])\"",
     "python <<'END'\nfrom pip import main; main(['uninstall', 'x'])\nEND\n",
+    "$PIP install torch",
+    "$VENV/bin/pip install torch",
+    "pip $FLAGS install torch",
+    "echo 'pip install torch' | bash",
+    "python -c \"import subprocess; subprocess.run(['pip', 'install', 'x'])\"",
+    "python <<'END'\nimport os\nos.system('python -m pip -q install x')\nEND\n",
+    "ssh host 'cd x && pip install torch'",
+    "docker exec box pip install -y torch",
+    "uv run pip install torch",
+    "conda activate x && pip install torch",
+    "PATH=/x:$PATH pip install torch",
+    "cd $X && bin/pip install torch",
+    "cd $X && uv pip install torch",
+    "cd $X && pip uninstall -r old.txt",
     "ssh host pip uninstall torch",
     "ssh host 'pip uninstall torch'",
     "docker exec box pip uninstall -y torch",
@@ -99,23 +126,23 @@ UNCLEAR = [
 
 
 @pytest.mark.parametrize("line", FOUND)
-def test_a_removal_is_found_however_it_is_spelled(line: str) -> None:
-    assert [repr(removal) for removal in removals(line)] == FOUND[line]
+def test_a_removal_or_install_is_found_however_it_is_spelled(line: str) -> None:
+    assert [repr(found) for found in calls(line)] == FOUND[line]
 
 
 @pytest.mark.parametrize("line", NONE)
-def test_what_removes_nothing_is_let_alone(line: str) -> None:
-    assert removals(line) == []
+def test_what_changes_nothing_is_let_alone(line: str) -> None:
+    assert calls(line) == []
 
 
 @pytest.mark.parametrize("line", UNCLEAR)
 def test_what_cannot_be_followed_is_unclear(line: str) -> None:
     with pytest.raises(UnclearError):
-        removals(line)
+        calls(line)
 
 
 def test_what_decides_the_environment_is_told() -> None:
-    first, second, third = removals(
+    first, second, third = calls(
         "cd /a; . .venv/bin/activate; cd b; A=1 pip uninstall x; export B=2; pip uninstall y; C=3; uv pip uninstall z"
     )
     assert (first.folder, first.activated, first.variables) == ("/a/b", "/a/.venv", {"A": "1"})
@@ -125,4 +152,4 @@ def test_what_decides_the_environment_is_told() -> None:
 
 def test_deep_nesting_ends() -> None:
     with pytest.raises(UnclearError):
-        removals("$(" * 500 + "pip uninstall x" + ")" * 500)
+        calls("$(" * 500 + "pip uninstall x" + ")" * 500)

@@ -196,7 +196,7 @@ def _wheel(place: Place, _: bytes) -> None:
 
 def _hook(_: Place, data: bytes) -> None:
     try:
-        shell_lines.removals(os.fsdecode(data))
+        shell_lines.calls(os.fsdecode(data))
     except UnclearError:
         return
 
