@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from safepip.model.change import Edit, Halt, Removal, Skip
-from safepip.model.environment import Distribution, Fault, Install, Inventory, PipInUse
+from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Inventory, PipInUse
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.changes.removal import plan
 from safepip.world import Changed, Kind
-from support.environments import PREFIX, SITE, at, dist, inventory, target
-from support.fake_world import Content, FakeWorld, Link
+from support.environments import PREFIX, SITE, STDLIB, at, dist, inventory, target
+from support.fake_world import Content, FakeWorld, Link, empty
 
 
 def world(*dists: Distribution, more: dict[str, Content] | None = None) -> FakeWorld:
@@ -132,3 +134,101 @@ def test_a_link_that_is_gone_leads_nowhere() -> None:
 def test_removing_nothing_changes_nothing() -> None:
     pkg = dist("pkg", ["pkg.py"])
     assert plan([], inventory(pkg), world(pkg)) == Removal()
+
+
+def with_pip(version: str, backend: str = "importlib", *dists: Distribution) -> Inventory:
+    return Inventory(replace(target(), pip=PipInUse(version, None, backend)), dists)
+
+
+def halted(fault: Fault, version: str = "26.3", backend: str = "importlib") -> Halt | None:
+    pkg = replace(dist("pkg", ["pkg.py"]), faults=(fault,))
+    return plan(keys("pkg"), with_pip(version, backend, pkg), world(pkg)).halt
+
+
+def test_metadata_that_cannot_be_decoded_stops_pip_before_anything_else() -> None:
+    assert halted(Fault.METADATA_UNDECODABLE) == Halt("pkg", "METADATA is not UTF-8", 2)
+
+
+@pytest.mark.parametrize(
+    ("version", "backend", "stops"),
+    [("24.0", "importlib", True), ("24.1", "importlib", False), ("24.0", "pkg_resources", False)],
+)
+def test_metadata_without_a_version_stops_an_older_pip(version: str, backend: str, stops: bool) -> None:  # noqa: FBT001
+    expected = Halt("pkg", "METADATA is missing or has no Version", 2) if stops else None
+    assert halted(Fault.METADATA_WITHOUT_VERSION, version, backend) == expected
+
+
+@pytest.mark.parametrize(
+    ("fault", "version", "backend", "code"),
+    [
+        (Fault.ENTRY_POINTS_UNDECODABLE, "26.2", "importlib", 2),
+        (Fault.ENTRY_POINTS_UNDECODABLE, "26.3", "importlib", 1),
+        (Fault.ENTRY_POINTS_UNDECODABLE, "26.3", "pkg_resources", 1),
+        (Fault.ENTRY_POINTS_BROKEN, "26.2", "pkg_resources", 2),
+        (Fault.ENTRY_POINTS_BROKEN, "26.3", "pkg_resources", 1),
+        (Fault.ENTRY_POINTS_BROKEN, "26.3", "importlib", 2),
+    ],
+)
+def test_entry_points_that_cannot_be_read_stop_pip_by_a_traceback_or_a_message(
+    fault: Fault, version: str, backend: str, code: int
+) -> None:
+    assert halted(fault, version, backend) == Halt("pkg", fault.value, code)
+
+
+@pytest.mark.parametrize(("backend", "code"), [("importlib", 1), ("pkg_resources", 2)])
+def test_a_record_that_may_not_be_read_is_none_to_importlib(backend: str, code: int) -> None:
+    pkg = replace(dist("pkg"), files=None, faults=(Fault.RECORD_UNREADABLE,))
+    removal = plan(keys("pkg"), with_pip("26.3", backend, pkg), world(more={f"{pkg.info}/RECORD": b""}))
+    assert removal.halt == Halt("pkg", "no RECORD file", code)
+
+
+def test_what_distutils_installed_is_not_pips_to_remove() -> None:
+    pkg = replace(dist("pkg"), install=Install.EGG_INFO_FILE, files=None)
+    removal = plan(keys("pkg"), inventory(pkg), world(more={pkg.info: b""}))
+    assert removal.halt == Halt("pkg", "installed by distutils: one file holds its metadata", 1)
+
+
+def test_what_lies_in_the_standard_library_is_skipped() -> None:
+    system = replace(target(), prefix=target().base_prefix)
+    info = TargetPath(f"{STDLIB}/pkg-1.0.dist-info")
+    pkg = replace(dist("pkg"), location=STDLIB, info=info, files=(TargetPath(f"{info}/RECORD"),))
+    removal = plan(keys("pkg"), Inventory(system, (pkg,)), world(pkg))
+    assert removal == Removal(skipped=(Skip("pkg", "in the standard library"),))
+
+
+@pytest.mark.parametrize(("version", "ends"), [("23.2.1", True), ("23.3", False)])
+def test_a_folder_that_can_be_moved_and_not_deleted_ends_an_older_pip(version: str, ends: bool) -> None:  # noqa: FBT001
+    pkg = dist("pkg", ["pkg/sub/a.txt"])
+    disk = FakeWorld(empty(*(pkg.files or ())), locked=[at("pkg/sub")])
+    removal = plan(keys("pkg"), with_pip(version, "importlib", pkg), disk)
+    assert removal.files == tuple(sorted(pkg.files or ()))
+    assert removal.halt == (Halt("pkg", f"pip cannot delete {SITE}/pkg/sub", 2) if ends else None)
+
+
+def test_a_folder_that_pip_only_emptied_has_lost_what_it_held() -> None:
+    """shutil.move copies it first; since 26.3 pip puts back what it moved."""
+    pkg = dist("pkg", ["pkg/a.txt"])
+    disk = FakeWorld(empty(*(pkg.files or ())), locked=[SITE])
+    info = at("pkg-1.0.dist-info")
+    halt = Halt("pkg", f"pip cannot move {info}/", 2)
+    for version in ("26.2", "26.3"):
+        assert plan(keys("pkg"), with_pip(version, "importlib", pkg), disk) == Removal(
+            leaving=(pkg,), files=(TargetPath(f"{info}/RECORD"),), halt=halt
+        )
+
+
+def test_a_command_goes_only_while_the_file_that_names_it_is_there() -> None:
+    """An earlier name on the line may have taken it."""
+    point = EntryPoint("console_scripts", "tool", "pkg:main")
+    pkg = dist("pkg", ["pkg.txt"], entry_points=[point])
+    tool = TargetPath(f"{PREFIX}/bin/tool")
+    there = world(pkg, more={tool: b"", f"{pkg.info}/entry_points.txt": b""})
+    assert tool in plan(keys("pkg"), inventory(pkg), there).files
+    assert tool not in plan(keys("pkg"), inventory(pkg), world(pkg, more={tool: b""})).files
+
+
+def test_a_distribution_whose_metadata_an_earlier_name_took_is_not_installed_any_more() -> None:
+    greedy = dist("greedy", ["pkg-1.0.dist-info/RECORD"])
+    pkg = dist("pkg", ["pkg.txt"])
+    removal = plan(keys("greedy", "pkg"), inventory(greedy, pkg), world(greedy, pkg))
+    assert (removal.leaving, removal.skipped) == ((greedy,), (Skip("pkg", "not installed"),))

@@ -152,3 +152,12 @@ def test_an_old_egg_info_owns_its_top_level_packages_but_not_what_others_recorde
     assert found(inventory(sane, other), world(other, more=more), "pkg") == {
         ("ns/other.py", Why.FOREIGN, "other")
     }
+
+
+def test_nobody_can_tell_what_in_an_egg_or_in_a_listed_folder_came_later() -> None:
+    egg = TargetPath(f"{SITE}/pkg-1.0-py3.12.egg")
+    pkg = replace(
+        dist("pkg"), location=egg, info=TargetPath(f"{egg}/EGG-INFO"), install=Install.EGG, files=None
+    )
+    inside: dict[str, Content] = {f"{egg}/pkg/a.py": b"", f"{egg}/own.cfg": b""}
+    assert found(inventory(pkg), world(pkg, more=inside), "pkg") == set()

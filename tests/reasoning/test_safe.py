@@ -92,6 +92,18 @@ def test_what_reaches_beyond_is_left_with_all_in_it() -> None:
     assert found.kept == (at("foreign/x.py"), at("foreign/y.py"))
 
 
+def test_a_folder_that_is_not_the_leavers_is_left_with_the_one_file_in_it_or_none() -> None:
+    inside, empty = at("foreign/x.py"), at("empty")
+    plan = Removal(
+        leaving=(LEAVER,),
+        files=(inside,),
+        folders=(empty, at("foreign")),
+        reaches=tuple(Reach(path, Why.UNRECORDED, LEAVER) for path in (empty, at("foreign"))),
+    )
+    found = spare(plan, [], FakeWorld({inside: b""}, folders=[empty]))
+    assert (found.removal.files, found.removal.folders, found.kept) == ((), (), (inside,))
+
+
 def test_byte_code_of_a_module_that_stays_stays() -> None:
     cache = "pkg/__pycache__/a.cpython-312.pyc"
     plan = removal("pkg/a.py", "pkg/b.py", cache, "pkg/__pycache__/b.cpython-312.pyc")

@@ -7,7 +7,7 @@ import pytest
 from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
-from safepip.reasoning.changes.shares import Weight, bytes_of, only_extends_path, weigh
+from safepip.reasoning.changes.shares import Weight, bytes_of, only_extends_path, side_folders, weigh
 from safepip.world import Changed
 from support.environments import at, dist, inventory
 from support.fake_world import Content, FakeWorld
@@ -72,6 +72,20 @@ def test_an_empty_init_over_a_survivors_real_code_is_a_loss() -> None:
 def test_an_init_whose_folder_is_emptied_is_a_loss() -> None:
     item = shared("ns/__init__.py", {"one": 0, "two": 0}, 0)
     assert weight(item, item.owners[0], stays=()) is Weight.MATTERS
+
+
+def test_byte_code_alone_is_nothing_that_a_namespace_could_hold_and_a_deeper_file_is() -> None:
+    item = shared("ns/__init__.py", {"one": 0, "two": 0}, 0)
+    cache = "ns/__pycache__/__init__.cpython-312.pyc"
+    assert weight(item, item.owners[0], stays=(cache,)) is Weight.MATTERS
+    assert weight(item, item.owners[0], stays=(cache, "ns/inner/deep/a.py")) is Weight.TRIVIAL
+
+
+def test_of_a_survivor_that_recorded_no_size_nothing_is_taken_to_be_empty() -> None:
+    owner = dist("one", ["ns/__init__.py"])
+    for claims in ({}, {owner.key: Claim("sha256=A", None)}):
+        item = SharedFile(at("ns/__init__.py"), (owner, dist("two")), claims, 0)
+        assert weight(item, owner) is Weight.MATTERS
 
 
 def test_an_init_that_only_extends_its_path_harms_nobody() -> None:
@@ -149,3 +163,14 @@ def test_byte_code_in_a_cache_folder_harms_nobody_and_beside_a_source_is_code() 
     for path, expected in (("a/__pycache__/b.cpython-312.pyc", Weight.TRIVIAL), ("a/b.pyc", Weight.MATTERS)):
         item = shared(path, {"one": 1, "two": 2}, 2)
         assert weight(item, item.owners[0]) is expected
+
+
+def test_side_folders_are_the_top_level_names_that_tests_and_docs_have() -> None:
+    paths = [
+        at("tests/a.py"),
+        at("docs/x/b.py"),
+        at("pkg/tests/c.py"),
+        at("test.py"),
+        TargetPath("/else/examples/d.py"),
+    ]
+    assert side_folders(paths, inventory()) == {"tests", "docs"}

@@ -33,6 +33,11 @@ class Broken(NamedTuple):
 Content = Elf | Flaw | bytes | Link | HardLink | Broken
 
 
+def empty(*paths: str) -> dict[str, Content]:
+    """Files whose bytes nobody asks for."""
+    return dict.fromkeys(paths, b"")
+
+
 def lib(
     soname: str | None = None,
     *,
@@ -95,10 +100,12 @@ class FakeWorld:
         files: Mapping[str, Content],
         symbols: Mapping[str, Symbols] | None = None,
         folders: Sequence[str] = (),
+        locked: Sequence[str] = (),
     ) -> None:
         self._files = dict(files)
         self._symbols = dict(symbols or {})
         self._folders = {"/", *folders}
+        self._locked = frozenset(locked)  # folders out of which nothing can be taken
         for path in (*files, *folders):
             self._folders.update(path[:at] for at in range(1, len(path)) if path[at] == "/")
 
@@ -135,6 +142,8 @@ class FakeWorld:
         folder = self.find(TargetPath(head or "/"))
         if isinstance(folder, Flaw):
             return None
+        if name in {".", ".."}:
+            return self._kind(self.real(path))
         step = f"{folder.real.rstrip('/')}/{name}".rstrip("/") or "/"
         if isinstance(self._files.get(step), Link):
             return Kind.LINK
@@ -160,7 +169,8 @@ class FakeWorld:
         return tuple(self._entry(stem, name) for name in names)
 
     def writable(self, folder: TargetPath) -> bool:
-        return isinstance(self.find(folder), Place)
+        place = self.find(folder)
+        return isinstance(place, Place) and place.real not in self._locked
 
     def size(self, path: TargetPath) -> int:
         content = self._content(path)

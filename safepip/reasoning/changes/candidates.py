@@ -118,9 +118,9 @@ def _listed(dist: Distribution) -> Sequence[str]:
             return [dist.info, *_of_egg_info(dist)]
         case Install.EGG:
             return [dist.location]
-        case Install.EGG_LINK:
-            return [dist.egg_link] if dist.egg_link else []
-        case Install.EGG_INFO_FILE | Install.OTHER | Install.UNRECORDED:
+        case Install.EGG_LINK if dist.egg_link:
+            return [dist.egg_link]
+        case _:
             return []
 
 

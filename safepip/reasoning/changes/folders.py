@@ -55,6 +55,15 @@ def topmost(folders: Iterable[TargetPath]) -> list[TargetPath]:
     return sorted(_compact(folders))
 
 
+def lies_in(path: str, folders: Collection[str]) -> bool:
+    """Is `path`, or a folder above it, one of `folders`?"""
+    while path not in folders:
+        if not path:
+            return False
+        path = path.rpartition("/")[0]
+    return True
+
+
 def _compressed(
     candidates: Collection[TargetPath], world: World
 ) -> tuple[set[TargetPath], dict[str, list[TargetPath]]]:
@@ -62,7 +71,7 @@ def _compressed(
     remaining = set(candidates)
     whole: dict[str, list[TargetPath]] = {}
     for folder in sorted({path.rpartition("/")[0] for path in candidates}, key=len):
-        if not _lies_in(folder, whole):
+        if not lies_in(folder, whole):
             below = _below(folder, remaining, world)
             if below is not None:
                 remaining.difference_update(below)
@@ -113,15 +122,6 @@ def _compact(paths: Iterable[TargetPath]) -> set[TargetPath]:
     kept: dict[str, TargetPath] = {}
     for path in sorted(paths, key=len):
         plain = path.rstrip("/")
-        if not _lies_in(plain, kept):
+        if not lies_in(plain, kept):
             kept[plain] = path
     return set(kept.values())
-
-
-def _lies_in(path: str, folders: Collection[str]) -> bool:
-    """Is `path`, or a folder above it, one of `folders`?"""
-    while path not in folders:
-        if not path:
-            return False
-        path = path.rpartition("/")[0]
-    return True

@@ -61,14 +61,14 @@ class Restored:
 
     def _note(self, path: str) -> None:
         """`path` and the folders above it that are missing too are named in the folder that each lies in."""
-        folder, _, name = path.rpartition("/")
-        while folder:
-            known = folder in self._inside
-            self._inside.setdefault(folder, set()).add(name)
+        while path != "/":
+            head, _, name = path.rpartition("/")
+            path = head or "/"
+            known = path in self._inside
+            self._inside.setdefault(path, set()).add(name)
             if known:
                 return
-            folder, _, name = folder.rpartition("/")
 
     def _entry(self, folder: TargetPath, name: str) -> Entry:
-        inside = f"{self._base.real(folder)}/{name}" in self._inside
+        inside = f"{self._base.real(folder).rstrip('/')}/{name}" in self._inside
         return Entry(name, Kind.FOLDER if inside else Kind.FILE, inside)

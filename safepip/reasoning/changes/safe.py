@@ -14,6 +14,7 @@ from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.sparing import Restored, Sparing
 from safepip.model.survey import SharedFile
+from safepip.reasoning.changes.folders import lies_in
 from safepip.world import Kind, World
 
 
@@ -22,7 +23,10 @@ def spare(
 ) -> Sparing:
     """`removal` without what a survivor owns. `shares` have their digests: whose bytes lie there is decided by them."""
     stays = frozenset(removal.shared).union(reach.path for reach in removal.reaches)
-    kept = stays.union(_byte_code(removal.files, stays), _below(removal.files, stays))
+    kept = stays.union(
+        _byte_code(removal.files, stays),
+        (path for path in removal.files if lies_in(path, stays)),  # a reach may name a folder
+    )
     gone = replace(
         removal,
         files=tuple(path for path in removal.files if path not in kept),
@@ -71,13 +75,6 @@ def _byte_code(files: Collection[TargetPath], stays: Collection[TargetPath]) -> 
         folder, slash, name = path.rpartition("/__pycache__/")
         if slash and name.endswith(".pyc") and f"{folder}/{name.partition('.')[0]}" in sources:
             yield path
-
-
-def _below(files: Collection[TargetPath], stays: Collection[TargetPath]) -> Iterator[TargetPath]:
-    """A reach may name a folder: all in it is left."""
-    folders = tuple(f"{path}/" for path in stays)
-    if len(folders) < len(files):
-        yield from (path for path in files if path.startswith(folders))
 
 
 def _split(
