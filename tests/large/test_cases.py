@@ -1,4 +1,7 @@
-"""What happened to people, made again from the real wheels: the guard asked before, pip let loose, and the check run after."""
+"""What happened to people, made again from the real wheels: the guard asked before, pip let loose, and the check run after.
+
+And the guard let loose: whoever then does only what the first way out says is well.
+"""
 
 from __future__ import annotations
 
@@ -63,13 +66,18 @@ def names(finding: Mapping[str, Any], wanted: Mapping[str, str]) -> bool:
     )
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=() if case.get("small") else pytest.mark.large)
-        for name, case in CASES.items()
-    ],
-)
+def each(*verdicts: str) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize(
+        "name",
+        [
+            pytest.param(name, marks=() if case.get("small") else pytest.mark.large)
+            for name, case in CASES.items()
+            if case["verdict"] in verdicts
+        ],
+    )
+
+
+@each("allow", "warn", "refuse")
 def test_what_happened_to_people_is_foreseen(name: str, tmp_path: Path) -> None:
     case = CASES[name]
     if "lacking" in case and ctypes.util.find_library(case["lacking"].removeprefix("lib").partition(".")[0]):
@@ -91,3 +99,26 @@ def test_what_happened_to_people_is_foreseen(name: str, tmp_path: Path) -> None:
     after = last_words(python, case["run"])
     assert case["after"] in after
     assert bool(after) == bool(case["after"])
+
+
+def broken(python: Path) -> set[str]:
+    report = run([sys.executable, "-m", "safepip", "--python", str(python), "doctor", "--json"]).report
+    return {ailment["fingerprint"] for ailment in report["broken"]}
+
+
+@each("refuse")
+def test_a_program_that_follows_only_the_first_way_out_reaches_a_working_environment(
+    name: str, tmp_path: Path
+) -> None:
+    case = CASES[name]
+    python = made(case, tmp_path / "env")
+    works, ill = last_words(python, case["run"]), broken(python)
+    words = ["uninstall", "-y", *case["remove"]] if "remove" in case else ["install", "-q", *case["upgrade"]]
+
+    told = run([sys.executable, "-m", "safepip", "--python", str(python), *words, "--json"])
+    assert (told.report["verdict"], told.code) == ("refuse", 10 if "remove" in case else 13)
+    for command in told.report["remedies"][0]["commands"]:
+        assert run([sys.executable, "-m", *command]).code in {0, 13}
+
+    assert last_words(python, case["run"]) in {works, ""}
+    assert broken(python) <= ill
