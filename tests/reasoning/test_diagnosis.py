@@ -1,0 +1,261 @@
+"""What ails an environment: each check by itself, from what was looked up to what is said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import pytest
+
+from safepip.model.diagnosis import Ailment, Check, Level
+from safepip.model.elf import Binding
+from safepip.model.environment import Distribution, EntryPoint, Inventory
+from safepip.model.imports import ImportLoss
+from safepip.model.paths import DistKey, TargetPath
+from safepip.model.survey import Answer, Need, Objects, Standing
+from safepip.reasoning.health import diagnosis
+from support.environments import EXT, at, dist, inventory
+from support.fake_world import Content, lib
+from support.surveys import surveyed
+
+MODULE, LIBRARY, TOOL = at(f"torch/_C{EXT}"), at("torch/lib/libtorch.so"), at("torch/bin/tool")
+TORCH = dist("torch", [MODULE, LIBRARY], requires=["cudnn"])
+CUDNN = dist("cudnn", ["nv/libcudnn.so.9"])
+OBJECTS: Mapping[str, Content] = {
+    MODULE: lib(needs=["libtorch.so"], rpath="$ORIGIN/lib"),
+    LIBRARY: lib("libtorch.so", needs=["libcudnn.so.9"]),
+}
+
+
+def missing(
+    dists: Collection[Distribution],
+    contents: Mapping[str, Content] = OBJECTS,
+    imported: Collection[TargetPath] = (),
+    listed: Mapping[str, Distribution] | None = None,
+) -> list[Ailment]:
+    there = surveyed(contents, *dists)
+    return list(
+        diagnosis.missing_libraries(there.survey, there.objects, there.inventory, imported, listed or {})
+    )
+
+
+def test_a_library_that_an_import_misses_is_told_once_with_the_plainest_way() -> None:
+    assert missing([TORCH, CUDNN], imported=[MODULE], listed={"libcudnn.so.9": CUDNN}) == [
+        Ailment(
+            Check.MISSING_LIBRARY,
+            Level.ERROR,
+            "torch",
+            "libcudnn.so.9 is missing: libtorch.so of torch needs it",
+            LIBRARY,
+            "libcudnn.so.9",
+            Standing.MISSING,
+            ("import torch", f"torch/_C{EXT}", "libtorch.so", "libcudnn.so.9"),
+            (MODULE, LIBRARY),
+            (CUDNN.key,),
+        )
+    ]
+
+
+def test_one_that_no_import_is_seen_to_come_to_is_an_error_where_its_owner_is_required() -> None:
+    bare = replace(TORCH, requires=())
+    listed = {"libcudnn.so.9": CUDNN}
+    levels = [
+        [(item.level, item.mended_by) for item in missing([who, CUDNN], listed=names)]
+        for who, names in ((TORCH, listed), (bare, listed), (TORCH, {}))
+    ]
+    assert levels == [
+        [(Level.ERROR, (CUDNN.key,))],
+        [(Level.WARN, (CUDNN.key,))],
+        [(Level.WARN, ())],
+    ]
+
+
+def test_what_no_import_executes_is_only_noted() -> None:
+    plugin = dist("plugin", ["plugin/libplugin.so"])
+    (found,) = missing([plugin], {"plugin/libplugin.so": lib(needs=["libnone.so.1"])})
+    assert (found.level, found.chain) == (
+        Level.NOTE,
+        ("opened later", "plugin/libplugin.so", "libnone.so.1"),
+    )
+
+
+def test_a_library_that_lies_where_no_search_comes_is_said_to_be_there() -> None:
+    contents = {**OBJECTS, "nv/libcudnn.so.9": lib("libcudnn.so.9")}
+    (found,) = missing([replace(TORCH, requires=()), CUDNN], contents)
+    assert (found.how, found.message) == (
+        Standing.ELSEWHERE,
+        "libcudnn.so.9 is not found, though it is there: libtorch.so of torch needs it",
+    )
+
+
+def test_needs_that_are_met_and_objects_of_nobody_are_not_told() -> None:
+    contents = {**OBJECTS, "torch/lib/libcudnn.so.9": lib("libcudnn.so.9")}
+    assert missing([TORCH, dist("cudnn", ["torch/lib/libcudnn.so.9"])], contents) == []
+    there = surveyed(OBJECTS, TORCH)
+    nobodys = Objects({}, there.objects.elves)
+    assert list(diagnosis.missing_libraries(there.survey, nobodys, there.inventory, (), {})) == []
+
+
+def lacking(*names: str, provider: TargetPath | None = LIBRARY) -> tuple[Need, Answer, tuple[str, ...]]:
+    binding = Binding(MODULE, "libtorch.so", provider, None, ())
+    return Need(MODULE, MODULE, "libtorch.so"), Answer(Standing.SEARCHED, binding, provider), names
+
+
+def test_symbols_that_a_provider_lacks_are_named_up_to_three() -> None:
+    owned = Objects({MODULE: TORCH}, {})
+    two, four = diagnosis.missing_symbols([lacking("a", "b"), lacking("a", "b", "c", "d")], owned)
+    assert two == Ailment(
+        Check.MISSING_SYMBOL,
+        Level.ERROR,
+        "torch",
+        f"_C{EXT} of torch binds libtorch.so, which lacks a, b",
+        MODULE,
+        "libtorch.so",
+        Standing.SEARCHED,
+        paths=(LIBRARY,),
+    )
+    assert four.message.endswith("which lacks a, b, c and 1 more")
+    three = next(diagnosis.missing_symbols([lacking("a", "b", "c")], owned))
+    assert three.message.endswith("which lacks a, b, c")
+
+
+def test_a_need_of_nobody_or_without_provider_lacks_no_symbols() -> None:
+    assert list(diagnosis.missing_symbols([lacking("a")], Objects({}, {}))) == []
+    assert list(diagnosis.missing_symbols([lacking("a", provider=None)], Objects({MODULE: TORCH}, {}))) == []
+
+
+def loss(
+    what: str, chain: tuple[str, ...] = ("import app", "app/__init__.py:3", "import dep.x")
+) -> ImportLoss:
+    lost = diagnosis.phantom(dist("dep"), what, ())
+    return ImportLoss(dist("app"), lost, "dep.x", at("dep/x.py"), chain, at("app/__init__.py"), 3)
+
+
+def test_an_import_that_fails_for_a_missing_module_names_the_statement_and_what_mends_it() -> None:
+    lost, absent, unchained = diagnosis.missing_modules(
+        [loss("files"), loss("broken"), loss("absent"), loss("files", ())], inventory()
+    )
+    said = "app/__init__.py:3 imports dep.x, which is not there"
+    assert lost == Ailment(
+        Check.MISSING_MODULE,
+        Level.ERROR,
+        "app",
+        f"import app fails: {said}",
+        at("app/__init__.py"),
+        chain=("import app", "app/__init__.py:3", "import dep.x"),
+        mended_by=(DistKey("dep"),),
+    )
+    assert absent == replace(lost, mended_by=(), wants="dep")
+    assert unchained.message == f"app fails: {said}"
+
+
+def test_what_is_missing_is_put_as_a_distribution_of_its_own() -> None:
+    point = EntryPoint("console_scripts", "x", "y")
+    whole = replace(dist("dep", ["a.py", "b.py"], requires=["x"], entry_points=[point]), as_written=())
+    assert diagnosis.phantom(whole, "files", [at("a.py")]) == replace(
+        dist("dep"), info=TargetPath(f"{whole.info}#files"), files=(at("a.py"),)
+    )
+
+
+def unmet(requirement: str, *others: Distribution, **more: Collection[TargetPath]) -> list[Ailment]:
+    there = inventory(dist("user", requires=[requirement]), *others)
+    return list(diagnosis.unmet_requirements(there, more.get("hollow", ())))
+
+
+def test_a_requirement_of_what_is_not_installed_is_told_as_it_would_be_installed() -> None:
+    assert unmet("Dep[b,a]>=2; python_version >= '3.8'") == [
+        Ailment(
+            Check.UNMET_REQUIREMENT,
+            Level.WARN,
+            "user",
+            "user requires Dep>=2, which is not installed",
+            wants="Dep[a,b]>=2",
+        )
+    ]
+
+
+def test_a_requirement_that_another_version_is_installed_for_names_both() -> None:
+    (found,) = unmet("dep>=2", dist("dep", version="1.5"))
+    assert (found.message, found.level) == ("user requires dep>=2, and 1.5 is installed", Level.WARN)
+
+
+@pytest.mark.parametrize(
+    ("requirement", "version"),
+    [
+        ("dep>=2", "2.0"),
+        ("dep", "2.0"),
+        ("Dep_x>=2", "2.0"),
+        ("dep>=2", "3.0rc1"),
+        ("dep @ https://example.org/dep-9.whl", "2.0"),
+        ("dep>=3; extra == 'more'", "2.0"),
+        ("dep>=3; sys_platform == 'win32'", "2.0"),
+        ("dep>=>3", "2.0"),
+    ],
+)
+def test_what_is_met_or_asked_by_nobody_or_cannot_be_read_is_not_told(requirement: str, version: str) -> None:
+    name = "dep-x" if "_" in requirement else "dep"
+    assert unmet(requirement, dist(name, version=version)) == []
+
+
+def test_a_distribution_of_which_only_the_metadata_is_there_meets_nothing() -> None:
+    dep = dist("dep", version="2.0")
+    assert unmet("dep", dep, hollow=[dep.info]) == [
+        Ailment(
+            Check.UNMET_REQUIREMENT,
+            Level.ERROR,
+            "user",
+            "user requires dep, of which nothing but the metadata is there",
+            mended_by=(DistKey("dep"),),
+            wants="dep",
+        )
+    ]
+
+
+def test_a_requirement_for_want_of_which_imports_fail_is_an_error() -> None:
+    there = inventory(dist("user", requires=["De.p", "other"]))
+    found = diagnosis.unmet_requirements(there, (), [("user", DistKey("de-p"))])
+    assert [item.level for item in found] == [Level.ERROR, Level.WARN]
+
+
+def test_needs_that_only_the_variable_meets_are_told_once_each() -> None:
+    app, second = at(f"app/_a{EXT}"), at(f"app/_b{EXT}")
+    contents = {
+        app: lib(needs=["libx.so.1", "liby.so.1"]),
+        second: lib(needs=["libx.so.1", "libnone.so.1"]),
+        "/opt/libx.so.1": lib("libx.so.1"),
+        "/lib/liby.so.1": lib("liby.so.1"),
+    }
+    who = dist("app", [app, second])
+    told, bare = surveyed(contents, who, library_path="/opt"), surveyed(contents, who)
+    expected = Ailment(
+        Check.ENV_RELIANT,
+        Level.WARN,
+        "app",
+        f"_a{EXT} of app finds libx.so.1 through LD_LIBRARY_PATH only",
+        app,
+        "libx.so.1",
+        Standing.SEARCHED,
+        paths=(TargetPath("/opt/libx.so.1"),),
+    )
+    assert list(diagnosis.env_reliant(told.survey, bare.survey, told.objects)) == [expected]
+    assert list(diagnosis.env_reliant(told.survey, told.survey, told.objects)) == []
+    assert list(diagnosis.env_reliant(told.survey, bare.survey, Objects({}, {}))) == []
+
+
+def test_a_need_that_the_variable_alone_brings_is_told_too() -> None:
+    """libx from the variable's folder needs liby, which nobody asked for without it."""
+    app = at(f"app/_a{EXT}")
+    contents = {
+        app: lib(needs=["libx.so.1"]),
+        "/opt/libx.so.1": lib("libx.so.1", needs=["liby.so.1"]),
+        "/lib/liby.so.1": lib("liby.so.1"),
+    }
+    who = dist("app", [app])
+    told, bare = surveyed(contents, who, library_path="/opt"), surveyed(contents, who)
+    owned = told.objects.owned_by({TargetPath("/opt/libx.so.1"): dist("x")})
+    found = diagnosis.env_reliant(told.survey, bare.survey, owned)
+    assert [(item.distribution, item.soname) for item in found] == [("app", "libx.so.1"), ("x", "liby.so.1")]
+
+
+def test_an_inventory_without_distributions_ails_nothing() -> None:
+    assert list(diagnosis.unmet_requirements(Inventory(inventory().target, ()), ())) == []

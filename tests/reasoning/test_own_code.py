@@ -1,0 +1,92 @@
+"""What one's own sources lose: every file of theirs is a beginning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from safepip.model.environment import Distribution, Unjudged
+from safepip.model.imports import ImportLoss
+from safepip.model.paths import TargetPath
+from safepip.reasoning.code import own_code
+from support.code import environment, package
+from support.environments import at, dist
+
+LOST = package("lost", {"lost/__init__.py": "", "lost/inner.py": ""})
+MIDDLE = package(
+    "middle",
+    {"middle/__init__.py": "", "middle/sub.py": "\nimport lost.inner", "middle/plain.py": ""},
+    requires=["lost"],
+)
+OTHER = package("other", {"other/__init__.py": ""})
+HOME = "/home/me/app"
+
+
+def project(sources: Mapping[str, str]) -> Distribution:
+    home = TargetPath(HOME)
+    return replace(
+        dist("app"), location=home, info=home, files=tuple(TargetPath(f"{home}/{name}") for name in sources)
+    )
+
+
+def found(sources: Mapping[str, str], *leaving: str) -> own_code.Found:
+    there = environment(LOST, MIDDLE, OTHER)
+    text = {**there.text, **{TargetPath(f"{HOME}/{name}"): source for name, source in sources.items()}}
+    return own_code.losses([project(sources)], there._replace(text=text).without(*(leaving or ("lost",))))
+
+
+def chains(sources: Mapping[str, str]) -> list[tuple[str, ...]]:
+    return [loss.chain for loss in found(sources)[0]]
+
+
+def test_a_statement_that_imports_what_goes_is_told_with_its_line() -> None:
+    sources = {"pkg/run.py": "import os\nimport other\nfrom lost import inner\n"}
+    importer = TargetPath(f"{HOME}/pkg/run.py")
+    loss = ImportLoss(
+        survivor=project(sources),
+        lost=LOST[0],
+        module="lost",
+        path=at("lost/__init__.py"),
+        chain=(f"{HOME}/pkg/run.py:3", "import lost"),
+        importer=importer,
+        line=3,
+    )
+    assert found(sources) == ((loss,), ())
+
+
+def test_one_that_leads_to_it_is_told_with_the_way() -> None:
+    way = (f"{HOME}/run.py:1", "middle/sub.py:2", "import lost.inner")
+    assert chains({"run.py": "import middle.sub"}) == [way]
+    assert chains({"run.py": "from middle import plain, sub"}) == [way]
+    assert chains({"run.py": "from middle import plain"}) == []
+
+
+def test_functions_are_run_and_what_is_caught_is_not_missed() -> None:
+    assert chains({"run.py": "def later():\n    import lost\n"}) == [(f"{HOME}/run.py:2", "import lost")]
+    assert chains({"run.py": "try:\n    import lost\nexcept ImportError:\n    lost = None\n"}) == []
+
+
+@pytest.mark.parametrize("own", ["lost.py", "lost/__init__.py", "src/lost.py", "src/lost/__init__.py"])
+def test_a_module_of_ones_own_comes_before_an_installed_one(own: str) -> None:
+    assert chains({own: "", "run.py": "import lost"}) == []
+
+
+def test_the_name_of_a_folder_below_src_is_not_that_of_a_folder_elsewhere() -> None:
+    assert len(chains({"lib/lost/__init__.py": "", "run.py": "import lost"})) == 1
+
+
+def test_relative_imports_of_a_package_stay_in_it() -> None:
+    assert chains({"pkg/__init__.py": "from . import lost", "pkg/lost.py": ""}) == []
+
+
+def test_a_source_that_cannot_be_read_is_said_and_the_others_are_judged() -> None:
+    (loss,), (unjudged,) = found({"bad.py": "def broken(:", "run.py": "import lost"})
+    assert (loss.line, unjudged.subject) == (1, f"{HOME}/bad.py")
+    assert isinstance(unjudged, Unjudged)
+
+
+def test_where_nothing_goes_that_could_be_imported_nothing_is_read() -> None:
+    assert found({"bad.py": "def broken(:"}, "none") == ((), ())
+    assert own_code.losses([], environment(LOST).without("lost")) == ((), ())
