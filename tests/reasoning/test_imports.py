@@ -382,3 +382,19 @@ def test_a_choice_with_a_way_that_nobody_can_read_needs_none() -> None:
         package("user", {"user/__init__.py": source}),
     )
     assert there.chains("two") == {}
+
+
+OPENPYXL = "if FAST is True:\n    from fast.etree import it\nelse:\n    from lost import it\n"
+
+
+def test_the_other_branch_is_taken_where_the_imports_of_the_first_are_not_there() -> None:
+    lost, user = package("lost", {"lost.py": ""}), package("user", {"user.py": OPENPYXL})
+    assert environment(lost, user).chains("lost") == {"user": "import user → user.py:4 → import lost"}
+    fast = package("fast", {"fast/__init__.py": "", "fast/etree.py": ""})
+    assert environment(lost, user, fast).chains("lost") == {}
+
+
+def test_one_of_three_branches_may_be_any() -> None:
+    source = OPENPYXL.replace("else", "elif SLOW:\n    from slow import it\nelse")
+    lost, user = package("lost", {"lost.py": ""}), package("user", {"user.py": source})
+    assert environment(lost, user).chains("lost") == {}

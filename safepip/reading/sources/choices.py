@@ -55,6 +55,17 @@ def collects(body: Sequence[ast.stmt], tree: ast.Module) -> bool:
     )
 
 
+def plain_imports(body: Iterable[ast.stmt]) -> tuple[Reference, ...]:
+    """What the statements of `body` itself import absolutely."""
+    found: list[Reference] = []
+    for node in body:
+        if isinstance(node, ast.Import):
+            found += [Reference(alias.name) for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.append(Reference(node.module))
+    return tuple(found)
+
+
 def _last_of_chain(
     tree: ast.Module, node: ast.If, before: Sequence[Attempt], attempts: Sequence[Attempt]
 ) -> Iterator[Choice]:

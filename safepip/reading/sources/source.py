@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
 from safepip.reading.sources import outline, weight
 from safepip.reading.sources.calls import BY_NAME, calls_in, way_of
-from safepip.reading.sources.choices import Attempt, choices, collects
+from safepip.reading.sources.choices import Attempt, choices, collects, plain_imports
 from safepip.reading.sources.conditions import (
     Deciding,
     catches_import_error,
@@ -93,13 +93,13 @@ class _Reader:
         self._constants = Constants()
         self._calling: list[str] = []
         self._open_ways: set[Way] = set()  # used with names that stand elsewhere
-        self._instead: tuple[Reference, ...] = ()  # set while a handler is walked
+        self._instead: tuple[
+            Reference, ...
+        ] = ()  # set while what another import's absence leads to is walked
         self._after: tuple[Reference, ...] = ()  # set while what follows a `try` that worked is walked
         self._given = ""  # set while what depends on a name of another module is walked
         self._knows_lazy = version >= (3, 15)
-        self._lazy: frozenset[str] = (
-            frozenset()
-        )  # modules that this one lists in `__lazy_modules__` (PEP 810)
+        self._lazy: frozenset[str] = frozenset()  # what it lists in `__lazy_modules__` (PEP 810)
         self._eager = False  # set inside classes and `try`, where no import is lazy
         self._looping = False  # set inside a `for`, where each name is tried for itself
         self._taken: dict[str, str] = {}  # names from modules of the same top package
@@ -208,7 +208,13 @@ class _Reader:
         lesser = min(condition, Condition.GUARDED)
         if decided is not False:
             self._block(node.body, condition if decided else lesser)
-        if decided is not True:
+        if decided is None and node.orelse and not self._instead:
+            self._instead = plain_imports(
+                node.body
+            )  # a branch whose imports are not there is not the one taken
+            self._block(node.orelse, condition if self._instead else lesser)
+            self._instead = ()
+        elif decided is not True:
             self._block(node.orelse, condition if decided is False else lesser)
 
     def _try(self, node: ast.Try | ast.TryStar, condition: Condition) -> None:
