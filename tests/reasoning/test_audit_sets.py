@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from safepip.model.audit import Judged, Reason, Spare
 from safepip.model.change import Removal
-from safepip.model.environment import Distribution
+from safepip.model.environment import Distribution, EntryPoint
 from safepip.model.paths import DistKey
 from safepip.model.report import Finding, FindingKind, Severity, Shared, Verdict
 from safepip.reasoning.health import audit
@@ -97,14 +98,46 @@ def test_cuda_is_told_by_the_suffix_or_by_the_folder() -> None:
     assert audit.cuda_majors(inventory(twelve, unsuffixed, other)) == {12: (twelve,), 13: (unsuffixed,)}
 
 
+def test_distributions_of_each_cuda_are_a_set_the_newest_first_and_no_leftovers() -> None:
+    twelve, thirteen = dist("nvidia-cudnn-cu12"), dist("nvidia-cudnn-cu13")
+    wanted = replace(A, requested=True)
+    judged = [Judged(item, Verdict(target(), Removal()), (), 0) for item in (wanted, twelve, thirteen, B)]
+    there = inventory(wanted, twelve, thirteen, B)
+    assert list(audit.spare_sets(judged, there)) == [
+        (Spare.CUDA, (thirteen,), "belong to CUDA 13, and nothing that stays is bound to them"),
+        (Spare.CUDA, (twelve,), "belong to CUDA 12, and nothing that stays is bound to them"),
+        (
+            Spare.LEFTOVER,
+            (B,),
+            "were installed for something that has gone: nothing installed needs them, your own code may",
+        ),
+    ]
+    alone = [item for item in judged if item.dist is not thirteen]
+    assert [why for why, _, _ in audit.spare_sets(alone, inventory(wanted, twelve, B))] == [Spare.LEFTOVER]
+
+
+def test_what_was_asked_for_or_gives_commands_is_needed_by_nobody_and_no_leftover() -> None:
+    tool = replace(B, entry_points=(EntryPoint("console_scripts", "b", "b:main"),))
+    wanted, basic = replace(A, requested=True), replace(dist("pip"), requested=True)
+    refuses = Reason("c", FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "")
+    verdict = Verdict(target(), Removal())
+    alone = {item.key: Judged(item, verdict, (), 0) for item in (wanted, tool, basic, C)}
+    warned = replace(alone[A.key], needed_by=(refuses._replace(severity=Severity.WARN),))
+    needed = replace(alone[A.key], needed_by=(refuses,))
+    in_code = replace(alone[A.key], in_code=True)
+    assert list(audit.leaves([*alone.values(), warned, needed, in_code])) == [
+        (Spare.ASKED_FOR, alone[A.key]),
+        (Spare.TOOL, alone[B.key]),
+        (Spare.ASKED_FOR, warned),
+    ]
+
+
 def test_without_any_marker_nothing_is_called_a_leftover() -> None:
     judged = [Judged(item, Verdict(target(), Removal(leaving=(item,))), (), 0) for item in (A, B)]
     assert list(audit.spare_sets(judged, inventory(A, B))) == []
 
 
 def test_what_something_wanted_needs_is_no_leftover() -> None:
-    from dataclasses import replace
-
     wanted = replace(A, requested=True)
     needs = Reason("a", FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "")
     judged = [

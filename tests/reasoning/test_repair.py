@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
@@ -92,6 +94,81 @@ def test_pips_wreckage_is_put_back_before_anything_else() -> None:
 def test_all_that_is_said_of_one_requirement_is_asked_of_pip_at_once() -> None:
     assert steps(unmet("a", "lib>=1.2"), unmet("b", "Lib<2"), unmet("c", "lib"), unmet("d", "other[x]")) == [
         ("install", "lib>=1.2,<2", "other[x]")
+    ]
+
+
+def test_extras_and_versions_of_one_requirement_are_all_asked_for() -> None:
+    assert steps(unmet("a", "lib"), unmet("b", "lib[x]>=2,<4"), unmet("c", "lib[y,x]<4,!=3")) == [
+        ("install", "lib[x,y]>=2,<4,!=3")
+    ]
+
+
+def test_what_no_name_can_be_made_of_is_not_said_to_be_mended() -> None:
+    odd = unmet("a", "_odd")
+    assert plan((odd,), inventory(), Means()) == ((), (odd,))
+
+
+def test_whom_nothing_needs_and_who_took_anothers_place_goes_safely() -> None:
+    taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
+    own = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "usurper", "unmet", wants="none")
+    usurper = dist("usurper")
+    means = Means(removable={"usurper": [CUDNN.key], "gone": [CUDNN.key]})
+    cures, incurable = plan((taken, own), inventory(CUDNN, usurper), means)
+    assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
+        (
+            "Remove usurper, which nothing needs, and give back the files that it took the place of",
+            ("uninstall", "--safe", "-y", "usurper"),
+            (taken, own),
+        )
+    ]
+    assert incurable == ()
+    other = replace(taken, mended_by=(CUDNN.key, NUMPY.key))
+    assert plan((other,), inventory(CUDNN, usurper), means) == ((), (other,))
+
+
+def test_pips_wreckage_brings_back_what_others_miss_of_it() -> None:
+    left = Ailment(Check.LEFTOVERS, Level.ERROR, "numpy", "left over")
+    in_the_way = replace(left, level=Level.WARN, distribution="cudnn")
+    hangs, wants = lost(NUMPY), unmet("pandas", "numpy>=1")
+    cures, _ = plan((left, in_the_way, hangs, wants, HOLLOW), inventory(NUMPY, CUDNN), Means())
+    assert cures[0].cures == (left, in_the_way, hangs, wants)
+    assert [cure.cures for cure in cures[1:]] == [(HOLLOW,)]
+
+
+def test_without_a_record_it_is_laid_over_itself_and_bytes_of_nobody_are_laid_down_anew() -> None:
+    bare = Ailment(Check.NO_RECORD, Level.WARN, "numpy", "no list", mended_by=(NUMPY.key,))
+    nobodys = Ailment(
+        Check.OVERWRITTEN, Level.WARN, "cudnn", "a.so hold the bytes of nobody", mended_by=(CUDNN.key,)
+    )
+    anothers = replace(nobodys, message="a.so hold the bytes of other")
+    unknown = replace(bare, mended_by=(DistKey("none"),))
+    cures, incurable = plan((bare, nobodys, anothers, unknown), inventory(NUMPY, CUDNN), Means())
+    assert [(cure.command[3:], cure.cures) for cure in cures] == [
+        (("install", "--no-deps", "--ignore-installed", "numpy==2.0"), (bare,)),
+        (("install", "--no-deps", "--force-reinstall", "cudnn==9.10"), (nobodys,)),
+    ]
+    assert incurable == (anothers, unknown)
+
+
+def test_the_index_of_a_local_label_is_asked_for_and_the_changes_of_a_person_are_said_to_be_lost() -> None:
+    edited = Ailment(Check.ALTERED_FILE, Level.WARN, "torch", "edited", mended_by=(TORCH.key,))
+    index = "pip must be shown the index that has the +cu128 builds (--index-url)"
+    lose = "the changes made there are lost, and --fix alone leaves it out"
+    cures, _ = plan((lost(TORCH),), inventory(TORCH), Means())
+    assert [(cure.title, cure.note) for cure in cures] == [("Install torch 2.9.1+cu128 anew", index)]
+    cures, _ = plan((edited,), inventory(TORCH), Means())
+    assert [cure.note for cure in cures] == [f"{lose}; {index}"]
+
+
+def test_the_latest_change_is_undone_first_and_one_that_kept_nothing_that_is_missed_is_not() -> None:
+    file, other = at("cudnn/libcudnn.so.9"), at("numpy/a.py")
+    early, late = Kept(1, "both", frozenset([file, other])), Kept(2, "cudnn", frozenset([file]))
+    gone = replace(lost(NUMPY), paths=(other,))
+    again = Kept(0, "cudnn", frozenset([file]))
+    cures, _ = plan((HOLLOW, gone), inventory(CUDNN, NUMPY), Means((again, early, late)))
+    assert [(cure.title, cure.cures) for cure in cures] == [
+        ("Undo change 2, which removed cudnn", (HOLLOW,)),
+        ("Undo change 1, which removed both", (gone,)),
     ]
 
 

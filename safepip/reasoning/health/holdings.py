@@ -25,8 +25,8 @@ def missing_files(dist: Distribution, world: World) -> tuple[TargetPath, ...]:
     gone: list[TargetPath] = []
     for folder, paths in by_folder.items():
         names = {entry.name for entry in world.entries(TargetPath(folder or "/"))}
-        absent = [path for path in paths if path.rpartition("/")[2] not in names]
-        gone += [path for path in absent if not names or world.kind(path) is None]
+        absent = (path for path in paths if path.rpartition("/")[2] not in names)
+        gone += [path for path in absent if world.kind(path) is None]  # some folders cannot be listed
     return tuple(sorted(gone))
 
 

@@ -5,6 +5,7 @@ What lies here already comes first: pip's own stashes, then what safepip kept. W
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -23,6 +24,7 @@ REINSTALLED = frozenset(
         Check.UNMET_REQUIREMENT,
     }
 )
+_PARTS = re.compile(r"([\w.-]+)\[?([^]<>=!~]*)]?(.*)", re.DOTALL)  # name, extras, specifiers
 
 
 class Kept(NamedTuple):
@@ -148,12 +150,13 @@ def _anew(cured: Sequence[Ailment], inventory: Inventory, means: Means) -> Itera
 
 def _install(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
     """Requirements that are absent or do not fit: all that anybody says of each, in one command."""
-    cured = [item for item in left if item.wants and not item.mended_by]
+    cured: list[Ailment] = []
     wanted: dict[DistKey, str] = {}
-    for item in cured:
-        key = requirement_key(item.wants)
+    for item in left:
+        key = None if item.mended_by else requirement_key(item.wants)
         if key is not None:
-            wanted[key] = _joined(wanted.get(key, ""), item.wants)
+            cured.append(item)
+            wanted[key] = _joined(wanted[key], item.wants) if key in wanted else item.wants
     if wanted:
         title = f"Install what is required: {', '.join(wanted.values())}"
         yield Cure(title, _safepip(inventory, "install", *wanted.values()), tuple(cured))
@@ -161,13 +164,12 @@ def _install(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterato
 
 def _joined(known: str, more: str) -> str:
     """Two requirements of one name as one."""
-    if not known:
-        return more
-    start = len(more) - len(more.lstrip("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-"))
-    specifier = more[start:]
-    if not specifier or specifier in known or specifier.startswith("["):
-        return known
-    return f"{known},{specifier}" if any(char in known for char in "<>=!~") else f"{known}{specifier}"
+    halves = [_PARTS.match(known), _PARTS.match(more)]
+    name, extras, specifiers = (
+        [part for half in halves if half for part in half[group].split(",") if part] for group in (1, 2, 3)
+    )
+    listed = f"[{','.join(dict.fromkeys(extras))}]" if extras else ""
+    return f"{name[0]}{listed}{','.join(dict.fromkeys(specifiers))}"
 
 
 def _singly(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
