@@ -1,0 +1,267 @@
+"""What an install does to those who stay, as findings and ways out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from safepip.model.arrival import Bound, Overwrite, Partner, Turn
+from safepip.model.change import Removal
+from safepip.model.environment import Distribution
+from safepip.model.imports import Basis, Grade, ImportLoss
+from safepip.model.paths import DistKey
+from safepip.model.report import Finding, FindingKind, Policy, Provider, Remedy, Severity, Verdict
+from safepip.model.survey import InUse, Objects
+from safepip.reasoning.requirements import Lost, LostRequirement
+from safepip.reasoning.verdict import install_findings
+from safepip.reasoning.verdict.evidence import Evidence
+from support.environments import at, dist, inventory, target
+from support.fake_world import FakeWorld
+
+OLD = dist("lib", ["lib/a.so", "lib/b.py"], version="1.0")
+NEW = dist("lib", ["lib/a.so", "other/c.so", "other/d.py", "other/e.py"], version="2.0")
+OTHER = dist("other", ["other/c.so", "other/d.py", "other/e.py"], version="3.0")
+
+
+def turn(
+    *staying: Distribution,
+    replaced: Sequence[Distribution] = (OLD,),
+    arriving: Sequence[Distribution] = (NEW,),
+    requested: Sequence[str] = (),
+) -> Turn:
+    return Turn(
+        was=inventory(*staying, *replaced),
+        now=inventory(*staying, *arriving),
+        replaced=tuple(replaced),
+        arriving=tuple(arriving),
+        requested=frozenset(map(DistKey, requested)),
+        taken={},
+        altered=frozenset(),
+        fresh=frozenset(),
+    )
+
+
+def evidence(of: Turn) -> Evidence:
+    return Evidence(Removal(leaving=of.replaced), of.now, FakeWorld({}), Objects({}, {}))
+
+
+def found(
+    of: Turn,
+    overwrites: Sequence[Overwrite] = (),
+    bound: Sequence[Bound] = (),
+    protected: Sequence[str] = (),
+) -> list[Finding]:
+    policy = Policy(protected=frozenset(protected))
+    return list(install_findings.of(evidence(of), of, overwrites, bound, policy))
+
+
+def test_an_ordinary_upgrade_is_nothing_to_tell() -> None:
+    assert found(turn(OTHER)) == []
+
+
+def test_what_an_install_overwrites_is_told_by_the_library_first_and_both_are_named() -> None:
+    files = [at(f"other/{name}") for name in ("d.py", "c.so", "e.py")]
+    (finding,) = found(turn(OTHER), [Overwrite(path, OTHER, NEW) for path in files])
+    assert finding == Finding(
+        FindingKind.OVERWRITES,
+        Severity.WARN,
+        "other",
+        "lib 2.0 overwrites other/c.so and 2 other files of other 3.0",
+        paths=tuple(files),
+        proof=("grep", "-l", "other/c.so", f"{OTHER.info}/RECORD"),
+    )
+
+
+def test_overwrites_of_two_owners_are_told_apart_and_one_file_is_not_counted() -> None:
+    third = dist("third", ["other/c.so"])
+    items = [Overwrite(at("other/c.so"), OTHER, NEW), Overwrite(at("other/c.so"), third, NEW)]
+    assert [item.message for item in found(turn(OTHER, third), items)] == [
+        "lib 2.0 overwrites other/c.so of other 3.0",
+        "lib 2.0 overwrites other/c.so of third 1.0",
+    ]
+
+
+def test_who_overwrites_whom_is_seen_by_the_records_of_those_who_stay() -> None:
+    same = dist("lib", ["other/c.so"], version="0.9")
+    owners = {at("other/c.so"): (OTHER, OLD, NEW, same), at("other/d.py"): (OTHER,), at("x.py"): (OTHER,)}
+    altered = [at("x.py"), at("other/d.py"), at("other/c.so"), at("nobodys.py")]
+    assert list(install_findings.owners_overwritten(altered, turn(OTHER, same), owners)) == [
+        Overwrite(at("other/c.so"), OTHER, NEW),
+        Overwrite(at("other/d.py"), OTHER, NEW),
+    ]
+
+
+CPU = dist("torch", version="2.9.1+cpu")
+CU12 = dist("torch", version="2.9.1+cu128", requires=["nvidia-cudnn-cu12", "nvidia-nccl-cu12", "numpy"])
+CU13 = dist("torch", version="2.9.1+cu128", requires=["nvidia-cudnn-cu13", "= no name"])
+
+
+def variants(was: Distribution, now: Distribution, requested: str = "", protected: str = "") -> list[Finding]:
+    return found(turn(replaced=[was], arriving=[now], requested=[requested]), protected=[protected])
+
+
+def test_another_build_that_nobody_named_is_told_with_its_cuda() -> None:
+    assert variants(CPU, CU12) == [
+        Finding(
+            FindingKind.VARIANT_CHANGED,
+            Severity.WARN,
+            "torch",
+            "torch 2.9.1+cpu becomes 2.9.1+cu128 (CUDA 12), another build, which nobody named",
+            paths=(CPU.info,),
+        )
+    ]
+    assert [item.message for item in variants(CU12, CU13)] == [
+        "torch 2.9.1+cu128 (CUDA 12) becomes 2.9.1+cu128 (CUDA 13), another build, which nobody named"
+    ]
+
+
+def test_a_protected_variant_refuses() -> None:
+    assert [item.severity for item in variants(CPU, CU12, protected="torch")] == [Severity.REFUSE]
+
+
+def test_a_build_that_was_named_or_is_new_or_only_begins_or_ends_to_use_cuda_is_not_told() -> None:
+    plain = replace(CU12, requires=())
+    assert variants(CPU, CU12, requested="torch") == []
+    assert found(turn(replaced=[], arriving=[CU12])) == []
+    assert variants(CU12, plain) == variants(plain, CU12) == variants(CU12, CU12) == []
+
+
+NUMPY1, NUMPY2 = dist("numpy", version="1.26.4"), dist("numpy", version="2.1.0")
+PARTNER = Partner(DistKey("numpy"), "_ARRAY_API", "NPY2", (), "its C structures changed")
+
+
+def test_a_partner_is_at_stake_where_its_major_version_changes() -> None:
+    def at_stake(was: Sequence[Distribution], now: Distribution) -> list[object]:
+        return list(install_findings.partners_at_stake(turn(replaced=was, arriving=[now]), [PARTNER]))
+
+    assert at_stake([NUMPY1], NUMPY2) == [(PARTNER, NUMPY1, NUMPY2)]
+    assert at_stake([NUMPY2], NUMPY1) == [(PARTNER, NUMPY2, NUMPY1)]
+    assert at_stake([NUMPY1], dist("numpy", version="1.27.0")) == []
+    assert at_stake([], NUMPY2) == []
+    assert at_stake([OLD], NEW) == []
+
+
+def test_modules_that_a_partner_does_not_fit_any_more_are_counted() -> None:
+    bound = Bound(OTHER, NUMPY2, "1.26.4", (at("other/c.so"),), "its C structures changed")
+    one, none = found(
+        turn(OTHER, replaced=[NUMPY1], arriving=[NUMPY2]), bound=[bound, bound._replace(paths=())]
+    )
+    assert one == Finding(
+        FindingKind.ABI_PARTNER,
+        Severity.WARN,
+        "other",
+        "other 3.0 has 1 module built for numpy 1, and 2.1.0 comes: its C structures changed",
+        paths=(at("other/c.so"),),
+    )
+    assert none.message.startswith("other 3.0 has modules built for numpy 1")
+
+
+def lost(*requires: str, arriving: Sequence[Distribution] = (NEW,)) -> list[LostRequirement]:
+    survivor = dist("user", requires=requires)
+    return [*install_findings.lost_requirements(turn(survivor, arriving=arriving)).requirements]
+
+
+def test_a_requirement_that_the_old_version_met_and_the_new_one_does_not_is_lost() -> None:
+    user = dist("user", requires=["lib<2"])
+    assert lost("lib<2") == [LostRequirement(user, OLD, "lib<2", extra=False)]
+
+
+@pytest.mark.parametrize(
+    "requirement",
+    [
+        "lib>=1",
+        "lib<1",
+        "lib>=2",
+        "lib<2; extra == 'x'",
+        "lib<2; sys_platform == 'win32'",
+        "none",
+        "= no name",
+        "lib >> 1",
+    ],
+)
+def test_one_that_both_meet_or_the_old_did_not_meet_or_nobody_asks_for_is_not_lost(requirement: str) -> None:
+    assert lost(requirement) == []
+
+
+def test_requirements_of_what_comes_and_of_what_is_replaced_by_nothing_are_pips_to_judge() -> None:
+    coming = dist("other", requires=["lib<2"])
+    assert install_findings.lost_requirements(turn(arriving=[NEW, coming])) == Lost((), ())
+    assert lost("lib<2", arriving=[coming]) == []
+
+
+def verdict(*findings: tuple[FindingKind, Severity, str]) -> Verdict:
+    return Verdict(target(), Removal(), tuple(Finding(kind, how, who, "") for kind, how, who in findings))
+
+
+FILE_LOST = (FindingKind.FILE_LOST, Severity.REFUSE, "other")
+LIBRARY_LOST = (FindingKind.LIBRARY_LOST, Severity.REFUSE, "user")
+SAFEPIP = ("safepip", "--python", "/env/bin/python")
+NOT = Remedy("Do not install lib")
+ANEW = (*SAFEPIP, "install", "--no-deps", "--force-reinstall")
+
+
+def ways(
+    of: Verdict, words: Sequence[str] = ("install", "lib"), into: Turn | None = None
+) -> tuple[Remedy, ...]:
+    return install_findings.remedies(of, into or turn(OTHER), words)
+
+
+def test_what_is_not_refused_needs_no_way_out() -> None:
+    assert ways(verdict((FindingKind.OVERWRITES, Severity.WARN, "other"))) == ()
+
+
+def test_lost_files_are_laid_down_once_more_after_the_install_or_where_it_is_done() -> None:
+    once_more = (*ANEW, "other==3.0")
+    assert ways(verdict(FILE_LOST)) == (
+        Remedy(
+            "Install it, and lay down once more what loses files", ((*SAFEPIP, "install", "lib"), once_more)
+        ),
+        NOT,
+    )
+    assert ways(verdict(FILE_LOST), ())[0] == Remedy("Lay down once more what has lost files", (once_more,))
+
+
+def test_where_nobody_who_stays_lost_them_what_came_is_laid_down_once_more() -> None:
+    assert ways(verdict((FindingKind.FILE_LOST, Severity.REFUSE, "gone")), ())[0].commands == (
+        (*ANEW, "lib==2.0"),
+    )
+
+
+@pytest.mark.parametrize(
+    "kind", [FindingKind.LIBRARY_LOST, FindingKind.SYMBOL_LOST, FindingKind.REQUIREMENT_LOST]
+)
+def test_who_does_not_fit_any_more_is_renewed_in_the_same_step(kind: FindingKind) -> None:
+    warned = (FindingKind.OVERWRITES, Severity.WARN, "warned")
+    (renew, last) = ways(verdict((kind, Severity.REFUSE, "user"), (kind, Severity.REFUSE, "app"), warned))
+    assert renew == Remedy(
+        "Renew app, user in the same step, so that they fit one another",
+        ((*SAFEPIP, "install", "--upgrade", "lib==2.0", "app", "user"),),
+    )
+    assert last == NOT
+
+
+def test_files_that_are_lost_by_no_replacement_are_no_matter_of_laying_down_anew() -> None:
+    fresh = turn(OTHER, replaced=[])
+    assert ways(verdict(FILE_LOST), into=fresh) == (NOT,)
+    assert len(ways(verdict(FILE_LOST, LIBRARY_LOST), into=fresh)) == 2
+    assert ways(verdict((FindingKind.VARIANT_CHANGED, Severity.REFUSE, "torch"))) == (NOT,)
+
+
+def test_losses_of_code_and_requirements_are_told_as_for_a_removal_and_use_by_processes_is_not() -> None:
+    of = turn(OTHER)
+    chain = ("import user", "user.py:1", "import lib")
+    looked = replace(
+        evidence(of),
+        imports=(ImportLoss(OTHER, OLD, "lib", at("lib/b.py"), chain, at("user.py"), 1),),
+        requirements=Lost((LostRequirement(OTHER, OLD, "lib<2", extra=False),), ()),
+        grades={(OTHER.info, OLD.key): Grade(Severity.WARN, Basis.GUARDED)},
+        in_use=(InUse(1, "python", at("lib/a.so")),),
+    )
+    findings = list(install_findings.of(looked, of, (), (), Policy()))
+    assert [(item.kind, item.severity) for item in findings] == [
+        (FindingKind.IMPORT_LOST, Severity.REFUSE),
+        (FindingKind.REQUIREMENT_LOST, Severity.WARN),
+    ]
+    assert findings[0].provider == Provider(at("lib/b.py"), ("lib",), "lib")
