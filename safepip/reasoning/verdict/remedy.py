@@ -58,6 +58,8 @@ def mend(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
         if any(finding.kind in NEEDED for finding in broken) and not emptied
         else []
     )
+    if not emptied and not missed:
+        return ()
     return (
         Remedy(
             f"Put back {_names([*emptied, *missed])}",
@@ -133,11 +135,10 @@ def _with_consumers(verdict: Verdict, refused: Sequence[Finding], inventory: Inv
         return  # one's own code is no distribution to remove
     going = {*verdict.removal.leaving, *(dist for dist in inventory.distributions if dist.name in users)}
     more = [dist for dist in _requiring(going, inventory) if dist not in verdict.removal.leaving]
-    if more:
-        yield Remedy(
-            f"Remove what needs it as well: {_names(more)}",
-            (_command(verdict, "uninstall", *_keys([*verdict.removal.leaving, *more])),),
-        )
+    yield Remedy(
+        f"Remove what needs it as well: {_names(more)}",
+        (_command(verdict, "uninstall", *_keys([*verdict.removal.leaving, *more])),),
+    )
 
 
 def _replace(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:

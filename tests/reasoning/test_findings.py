@@ -1,0 +1,336 @@
+"""Each piece of evidence as a finding: whose, how bad, and in which words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from safepip.model.change import Reach, Removal, Why
+from safepip.model.elf import Binding, Flaw
+from safepip.model.environment import Claim, Distribution, EntryPoint
+from safepip.model.imports import Basis, Grade, ImportLoss
+from safepip.model.paths import TargetPath
+from safepip.model.report import Consumer, Finding, FindingKind, Policy, Provider, Severity
+from safepip.model.survey import Answer, Hidden, Hint, InUse, Mention, Need, Objects, SharedFile, Standing
+from safepip.reasoning.libraries.families import Split
+from safepip.reasoning.libraries.losses import Grouped, Loss
+from safepip.reasoning.requirements import Lost, LostRequirement
+from safepip.reasoning.verdict import findings
+from safepip.reasoning.verdict.evidence import Evidence
+from safepip.reasoning.verdict.finding import count, provider, some
+from support.environments import at, dist, inventory
+from support.fake_world import FakeWorld, empty
+
+LEAVER, STAYER = dist("leaver", ["pkg/a.py", "pkg/lib.so.1"]), dist("stayer", ["pkg/a.py", "st/b.so"])
+BASE = Evidence(
+    Removal(leaving=(LEAVER,), files=LEAVER.files or ()),
+    inventory(LEAVER, STAYER),
+    FakeWorld(empty(at("st/b.so"))),
+    Objects({}, {}),
+)
+LIB = at("pkg/lib.so.1")
+
+
+def found(evidence: Evidence) -> list[Finding]:
+    return list(findings.of(evidence, Policy()))
+
+
+def test_what_goes_and_cannot_be_read_belongs_to_nobody_and_a_consumer_to_its_owner() -> None:
+    consumer = at("st/b.so")
+    looked = replace(
+        BASE,
+        objects=Objects({consumer: STAYER}, {}),
+        unreadable_going=((LIB, Flaw.CUT_OFF),),
+        unreadable_consumers=((consumer, Flaw.DAMAGED),),
+    )
+    assert found(looked) == [
+        Finding(
+            FindingKind.CANNOT_TELL,
+            Severity.REFUSE,
+            "",
+            "pkg/lib.so.1 would go and cannot be read: file is cut off",
+            paths=(LIB,),
+        ),
+        Finding(
+            FindingKind.CANNOT_TELL,
+            Severity.REFUSE,
+            "stayer",
+            "st/b.so may need a library that would go, and cannot be read: damaged ELF structure",
+            paths=(consumer,),
+        ),
+    ]
+
+
+def test_a_survivor_whose_record_is_damaged_may_own_what_goes() -> None:
+    damaged = replace(STAYER, damage="RECORD has a line that is no row")
+    assert found(replace(BASE, hidden=(Hidden(damaged, "pkg"),))) == [
+        Finding(
+            FindingKind.CANNOT_TELL,
+            Severity.REFUSE,
+            "stayer",
+            "stayer may own some of what would go (pkg): RECORD has a line that is no row",
+            paths=(TargetPath(f"{STAYER.info}/RECORD"),),
+        )
+    ]
+
+
+def test_a_process_that_uses_what_goes_is_warned_of() -> None:
+    assert found(replace(BASE, in_use=(InUse(7, "python", LIB),))) == [
+        Finding(
+            FindingKind.IN_USE,
+            Severity.WARN,
+            "",
+            "process 7 (python) has pkg/lib.so.1 in use",
+            paths=(LIB,),
+            proof=("grep", "lib.so.1", "/proc/7/maps"),
+        )
+    ]
+
+
+def test_a_pip_of_safepips_own_is_not_the_environments() -> None:
+    pip = dist("pip")
+    target = replace(BASE.inventory.target, pip=BASE.inventory.target.pip._replace(location=None))
+    looked = replace(BASE, removal=Removal(leaving=(pip,)), inventory=replace(BASE.inventory, target=target))
+    assert found(looked) == []
+
+
+def test_what_a_package_manager_keeps_is_not_told_as_taken_besides() -> None:
+    reaches = (Reach(at("pkg/a.py"), Why.DPKG, LEAVER, "python3-leaver"),)
+    (finding,) = found(replace(BASE, removal=replace(BASE.removal, reaches=reaches)))
+    assert finding.message == "pip would delete pkg/a.py, which dpkg keeps (python3-leaver)"
+
+
+def shared(path: str, *owners: Distribution, size: int = 1) -> SharedFile:
+    claims = {one.key: Claim("", number) for number, one in enumerate(owners, 1)}
+    return SharedFile(at(path), owners, claims, size)
+
+
+def test_a_co_owned_file_is_lost_by_each_survivor_and_by_no_leaver() -> None:
+    third = dist("third", ["pkg/a.py"])
+    looked = replace(BASE, shares=(shared("pkg/a.py", LEAVER, STAYER, third, size=2),))
+    first, second = found(looked)
+    assert first == Finding(
+        FindingKind.FILE_LOST,
+        Severity.REFUSE,
+        "stayer",
+        "stayer would lose pkg/a.py, which it owns together with leaver and third",
+        paths=(at("pkg/a.py"),),
+        provider=Provider(at("pkg/a.py"), ("leaver", "stayer", "third"), "stayer"),
+        proof=("grep", "-l", "pkg/a.py", *(f"{one.info}/RECORD" for one in (LEAVER, STAYER, third))),
+    )
+    assert (second.distribution, second.broken_before) == ("third", True)
+
+
+def test_of_many_lost_files_an_object_is_named_first() -> None:
+    paths = ("pkg/deep/lib.so", "a.py", "z.so")
+    items = tuple(shared(path, LEAVER, STAYER) for path in paths)
+    looked = replace(BASE, shares=items, objects=Objects({at("pkg/deep/lib.so"): STAYER}, {}))
+    (finding,) = found(looked)
+    assert finding.message.startswith("stayer would lose pkg/deep/lib.so and 2 more,")
+    assert finding.paths == (at("pkg/deep/lib.so"), at("a.py"), at("z.so"))
+
+
+def test_files_of_no_consequence_are_one_note_and_a_launcher_a_warning() -> None:
+    point = EntryPoint("console_scripts", "tool", "st:main")
+    big, commander = dist("Big"), replace(STAYER, entry_points=(point,))
+    items = (
+        shared("LICENSE", LEAVER, STAYER),
+        shared("README.md", LEAVER, big, STAYER),
+        SharedFile(TargetPath("/env/bin/tool"), (LEAVER, commander), {}, 1),
+    )
+    command, trivial = found(replace(BASE, shares=items))
+    assert (command.kind, command.severity) == (FindingKind.COMMAND_LOST, Severity.WARN)
+    assert trivial == Finding(
+        FindingKind.SHARED_TRIVIAL,
+        Severity.NOTE,
+        "Big",
+        "2 co-owned files of no consequence would go as well (Big, stayer)",
+        paths=(at("LICENSE"), at("README.md")),
+    )
+
+
+def test_a_stub_is_only_warned_of() -> None:
+    (finding,) = found(replace(BASE, shares=(shared("pkg/a.pyi", LEAVER, STAYER),)))
+    assert (finding.kind, finding.severity) == (FindingKind.FILE_LOST, Severity.WARN)
+
+
+def test_who_provides_a_path_is_who_leaves_with_it_or_else_who_lists_it() -> None:
+    looked = replace(BASE, shares=(shared("pkg/a.py", LEAVER, STAYER, size=2),))
+    assert provider(at("pkg/a.py"), looked) == Provider(at("pkg/a.py"), ("leaver", "stayer"), "stayer")
+    assert provider(LIB, looked) == Provider(LIB, ("leaver",), "leaver")
+    assert provider(at("st/b.so"), looked) == Provider(at("st/b.so"), ("stayer",), "stayer")
+    assert provider(at("none"), looked) == Provider(at("none"))
+
+
+def test_things_are_counted_and_the_first_three_named() -> None:
+    assert [count(number, "file") for number in (0, 1, 2, 1234)] == [
+        "0 files",
+        "1 file",
+        "2 files",
+        "1,234 files",
+    ]
+    assert [some("abc"), some("abcd"), some(["a", "a", "b"])] == ["a, b, c", "a, b, c and 1 more", "a, b"]
+
+
+def importing(*chain: str, line: int = 3) -> ImportLoss:
+    return ImportLoss(STAYER, LEAVER, "pkg.a", at("pkg/a.py"), chain, at("st/x.py"), line)
+
+
+def test_an_import_that_fails_is_told_by_the_statement_that_does_or_the_one_that_leads_to_it() -> None:
+    direct = importing("import st", "st/x.py:3", "import pkg.a")
+    beyond = importing("import st", "st/x.py:3", "other/y.py:9", "import pkg.a")
+    (one,) = found(replace(BASE, imports=(direct, replace(direct, line=8))))
+    assert one == Finding(
+        FindingKind.IMPORT_LOST,
+        Severity.REFUSE,
+        "stayer",
+        "stayer would fail: st/x.py:3 imports pkg.a, of leaver and 1 other import",
+        paths=(at("pkg/a.py"),),
+        provider=Provider(at("pkg/a.py"), ("leaver",), "leaver"),
+        consumers=(Consumer(at("st/x.py"), "stayer", direct.chain),) * 2,
+        proof=("sed", "-n", "3p", at("st/x.py")),
+    )
+    (leads,) = found(replace(BASE, imports=(beyond,)))
+    assert leads.message == "stayer would fail: st/x.py:3 leads to an import of pkg.a, of leaver"
+
+
+def requirement(grade: Grade | None, *, extra: bool = False) -> list[tuple[FindingKind, Severity, str]]:
+    loss = LostRequirement(STAYER, LEAVER, "leaver>=1; extra == 'x'" if extra else "leaver>=1; x", extra)
+    grades = {} if grade is None else {(STAYER.info, LEAVER.key): grade}
+    looked = found(replace(BASE, requirements=Lost((loss,), ()), grades=grades))
+    return [(item.kind, item.severity, item.message) for item in looked]
+
+
+def test_a_lost_requirement_is_told_by_the_evidence_that_decided() -> None:
+    lost, extra = FindingKind.REQUIREMENT_LOST, FindingKind.EXTRA_LOST
+    shown = Grade(Severity.WARN, Basis.GUARDED, at("st/x.py"), 4)
+    why = "which is imported where a failure is caught"
+    assert requirement(None) == [(lost, Severity.REFUSE, "stayer requires leaver>=1")]
+    assert requirement(shown) == [(lost, Severity.WARN, f"stayer requires leaver, {why} (st/x.py:4)")]
+    assert requirement(replace(shown, line=0)) == [
+        (lost, Severity.WARN, f"stayer requires leaver, {why} (st/x.py)")
+    ]
+    assert requirement(Grade(Severity.REFUSE, Basis.KNOWN_LOAD)) == [
+        (lost, Severity.REFUSE, "stayer requires leaver, which is known to be opened at run time")
+    ]
+    assert requirement(Grade(Severity.NOTE, Basis.NOWHERE)) == []
+    assert requirement(None, extra=True) == [
+        (extra, Severity.WARN, "stayer has an extra that requires leaver>=1")
+    ]
+    assert requirement(replace(shown, severity=Severity.REFUSE), extra=True) == [
+        (extra, Severity.WARN, f"stayer has an extra that requires leaver, {why} (st/x.py:4)")
+    ]
+
+
+CONSUMER, OTHER = at("st/b.so"), TargetPath("/usr/lib/lib.so.1")
+
+
+def library(
+    kind: FindingKind,
+    *,
+    was: Answer | None = None,
+    chain: Sequence[str] = ("import st", "lib.so.1"),
+    at_import: bool = True,
+    lacking: Sequence[str] = (),
+) -> Finding:
+    missing = Answer(Standing.MISSING, Binding(CONSUMER, "lib.so.1", None, None, ()))
+    need = Need(CONSUMER, CONSUMER, "lib.so.1")
+    loss = Loss(kind, need, was, missing, STAYER, tuple(chain), at_import, tuple(lacking))
+    (finding,) = found(replace(BASE, libraries=(Grouped(kind, "lib.so.1", STAYER, (loss,)),)))
+    return finding
+
+
+def met(standing: Standing, preloader: TargetPath | None = None) -> Answer:
+    return Answer(standing, Binding(CONSUMER, "lib.so.1", LIB, None, ()), LIB, preloader)
+
+
+LOST = "stayer could no longer be loaded: it comes to need lib.so.1, and nothing else provides it"
+
+
+@pytest.mark.parametrize(
+    ("was", "chain", "message"),
+    [
+        (None, ("import st",), LOST),
+        (met(Standing.SEARCHED), ("import st",), LOST),
+        (met(Standing.PRELOADED), ("import st",), f"{LOST} (it opens that itself now)"),
+        (
+            met(Standing.PRELOADED, at("t/_C.so")),
+            ("import st",),
+            f"{LOST} (counting on an earlier import now)",
+        ),
+        (
+            met(Standing.PRELOADED),
+            ("import st", "libc10.so, loaded by import torch", "lib.so.1"),
+            f"{LOST} (counting on import torch coming first)",
+        ),
+    ],
+)
+def test_a_library_that_is_lost_is_told_with_what_the_loss_counts_on(
+    was: Answer | None, chain: Sequence[str], message: str
+) -> None:
+    assert library(FindingKind.LIBRARY_LOST, was=was, chain=chain).message == message
+
+
+def test_other_changes_of_a_librarys_provider_are_told_each_in_its_way() -> None:
+    kinds = (
+        (FindingKind.SYMBOL_LOST, "b.so of stayer would be bound to another lib.so.1, which lacks a, b"),
+        (
+            FindingKind.ORDER_RELIANT,
+            "b.so of stayer would find lib.so.1 only after another import has loaded it",
+        ),
+        (FindingKind.PROVIDER_CHANGED, "b.so of stayer would be bound to another lib.so.1"),
+        (
+            FindingKind.LAST_COPY,
+            "b.so of stayer needs lib.so.1, which the loader does not find now either; the last copy would go",
+        ),
+    )
+    for kind, message in kinds:
+        assert library(kind, was=met(Standing.SEARCHED), lacking=("a", "b")).message == message
+    later = library(FindingKind.LIBRARY_LOST, at_import=False)
+    assert later.message == (
+        "stayer could no longer open b.so, which needs lib.so.1; it is opened later, not at import"
+    )
+    assert (later.paths, later.provider) == ((), None)
+
+
+def test_a_family_that_is_split_names_one_member_of_each_place() -> None:
+    one, two = at("a/libcudnn.so.9"), at("b/libcudnn_ops.so.9")
+    split = Split("cuDNN (9)", STAYER, CONSUMER, ((one, "libcudnn.so.9"), (two, "libcudnn_ops.so.9")))
+    assert found(replace(BASE, splits=(split,))) == [
+        Finding(
+            FindingKind.FAMILY_SPLIT,
+            Severity.WARN,
+            "stayer",
+            "st/b.so would load parts of cuDNN (9) from two places: libcudnn.so.9 from a, libcudnn_ops.so.9 from b",
+            soname="libcudnn_ops.so.9",
+            paths=(one, two),
+            consumers=(Consumer(CONSUMER, "stayer"),),
+            proof=("readelf", "-d", CONSUMER),
+        )
+    ]
+
+
+def test_a_hint_that_is_named_comes_before_one_that_is_only_known() -> None:
+    known = Hint(STAYER, LEAVER, at("pkg/libk.so.1"), (), "opened on demand")
+    named = Hint(STAYER, LEAVER, LIB, (Mention("lib.so.1", at("st/x.py"), 5),), "opened on demand")
+    (both,) = found(replace(BASE, hints=(known, named)))
+    assert both == Finding(
+        FindingKind.DLOPEN_HINT,
+        Severity.WARN,
+        "stayer",
+        "stayer may open lib.so.1, libk.so.1 at run time: st/x.py:5 names it, and the last copy would go"
+        " (opened on demand)",
+        soname="lib.so.1",
+        paths=(LIB, at("pkg/libk.so.1")),
+        provider=Provider(LIB, ("leaver",), "leaver"),
+        consumers=(Consumer(at("st/x.py"), "stayer"),),
+        proof=("grep", "-c", "lib.so.1", at("st/x.py")),
+    )
+    (only,) = found(replace(BASE, hints=(known,)))
+    assert (only.message, only.soname, only.proof) == (
+        "stayer is known to open libk.so.1 at run time: opened on demand",
+        "libk.so.1",
+        (),
+    )
