@@ -36,6 +36,16 @@ def splits(
     return [(item.family, item.survivor.name, [*item.members]) for item in found]
 
 
+def roots(contents: Mapping[str, Content], dists: Sequence[Distribution], leaving: Distribution) -> list[str]:
+    world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
+    site = inventory(*dists)
+    everybody = objects.gather(dists, site.target.scripts, world)
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    then = now.without(Changed(world, gone), gone)
+    staying = [path for path in everybody.elves if path not in gone]
+    return [item.root for item in families.split(now.survey(staying), then.survey(staying), everybody)]
+
+
 def test_a_removal_that_takes_one_member_splits_the_family() -> None:
     one = {"one/libcudnn_ops.so.9": OPS, "one/libcudnn_graph.so.9": GRAPH}
     app, two = dist("app", [*APP]), dist("two", [*TWO])
@@ -86,3 +96,37 @@ def test_what_was_split_before_is_no_doing_of_the_removal() -> None:
 )
 def test_a_family_is_told_by_stem_and_major_version(name: str, family: str) -> None:
     assert families.family_of(name) == family
+
+
+GRAPH_ONE = {"one/libcudnn_graph.so.9": GRAPH}
+
+
+def test_the_root_nearest_the_top_stands_for_the_others_of_its_distribution() -> None:
+    deep = {
+        f"app/deep/_n{EXT}": lib(
+            needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9"], rpath="$ORIGIN/../../one:$ORIGIN/../../two"
+        )
+    }
+    twin = {f"app/_a{EXT}": APP[f"app/_m{EXT}"]}
+    one = {"one/libcudnn_ops.so.9": OPS, **GRAPH_ONE}
+    for more, root in ((deep, f"app/_m{EXT}"), (twin, f"app/_a{EXT}")):
+        app = dist("app", [*more, *APP])
+        graph, ops, two = (
+            dist("graph", [*GRAPH_ONE]),
+            dist("ops", ["one/libcudnn_ops.so.9"]),
+            dist("two", [*TWO]),
+        )
+        assert roots({**APP, **more, **one, **TWO}, [app, graph, ops, two], graph) == [at(root)]
+
+
+def test_a_root_that_does_not_load_any_more_has_lost_more_than_its_familys_unity() -> None:
+    needing = {
+        f"app/_m{EXT}": lib(
+            needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9", "libgone.so"],
+            rpath="$ORIGIN/../one:$ORIGIN/../two",
+        )
+    }
+    one = {"one/libcudnn_ops.so.9": OPS, **GRAPH_ONE, "one/libgone.so": lib("libgone.so")}
+    app, two, ops = dist("app", [*needing]), dist("two", [*TWO]), dist("ops", ["one/libcudnn_ops.so.9"])
+    leaving = dist("graph", [*GRAPH_ONE, "one/libgone.so"])
+    assert splits({**needing, **one, **TWO}, [app, leaving, ops, two], leaving) == []

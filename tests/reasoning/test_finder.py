@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from safepip.model.change import Removal
+from safepip.model.environment import Mapped
 from safepip.model.imports import Found
 from safepip.model.paths import TargetPath
-from safepip.reasoning.code.finder import Finder, gone_names
+from safepip.reasoning.code.finder import DISTUTILS_HOOK, Finder, gone_names
 from safepip.world import Changed
 from support.environments import EXT, SITE, STDLIB, at, dist, files, target
 from support.fake_world import FakeWorld
@@ -126,3 +127,68 @@ def test_a_folder_from_a_pth_that_goes_is_no_longer_looked_into() -> None:
     removal = Removal((dist("mine", ("project.pth",)),), (at("project.pth"),))
     after = Finder(Changed(world, removal.gone), with_it, (SITE,))
     assert list(gone_names(removal, Finder(world, with_it), after, world.real)) == ["mine"]
+
+
+def mapped(*items: tuple[str, str], there: tuple[str, ...]) -> Finder:
+    hook = at("__editable___mine_finder.py")
+    of = tuple(Mapped(name, TargetPath(place), hook) for name, place in items)
+    world = FakeWorld({**files({}), **dict.fromkeys(there, b""), hook: b""})
+    return Finder(world, replace(target(), mapped=of))
+
+
+def test_a_hook_gives_a_module_or_a_package_or_the_portions_of_a_namespace() -> None:
+    there = ("/src/one.py", "/src/two/__init__.py", "/src/two/inner.py", "/a/ns/x.py", "/b/ns/y.py")
+    items = (
+        ("one", "/src/one.py"),
+        ("two", "/src/two"),
+        ("ns", "/a/ns"),
+        ("ns", "/b/ns"),
+        ("gone", "/src/gone"),
+    )
+    look = mapped(*items, there=there)
+    assert look.find("one") == Found(TargetPath("/src/one.py"))
+    assert look.find("two") == Found(TargetPath("/src/two/__init__.py"), (TargetPath("/src/two"),))
+    assert look.find("two.inner") == Found(TargetPath("/src/two/inner.py"))
+    assert look.find("ns") == Found(None, (TargetPath("/a/ns"), TargetPath("/b/ns")))
+    assert look.find("gone") is None
+
+
+def test_a_folder_of_the_path_comes_before_a_hook() -> None:
+    assert mapped(("one", "/src/one.py"), there=("/src/one.py", at("one.py"))).find("one") == Found(
+        at("one.py")
+    )
+
+
+def test_a_name_inside_a_package_may_be_a_hooks_too() -> None:
+    look = mapped(("pkg.part", "/src/part"), there=(at("pkg/__init__.py"), "/src/part/__init__.py"))
+    assert look.find("pkg.part") == Found(TargetPath("/src/part/__init__.py"), (TargetPath("/src/part"),))
+
+
+def test_what_a_hook_gives_goes_with_it() -> None:
+    hook = at("__editable___mine_finder.py")
+    items = (Mapped("mine", TargetPath("/src/mine"), hook), Mapped("ns.part", TargetPath("/src/part"), hook))
+    with_it = replace(target(), mapped=items)
+    sources = dict.fromkeys(("/src/mine/__init__.py", "/src/part/__init__.py", at("ns/other.py")), b"")
+    world = FakeWorld({**files({}), **sources, hook: b""})
+    mine = dist("mine", (hook,))
+    removal = Removal((mine,), (hook,))
+    finders = Finder(world, with_it), Finder(Changed(world, removal.gone), with_it)
+    found = gone_names(removal, *finders, world.real)
+    assert {name: (one.now, one.dist) for name, one in found.items()} == {
+        "__editable___mine_finder": (None, mine), "mine": (None, mine), "ns.part": (None, mine),
+    }  # fmt: skip
+
+
+def test_distutils_goes_with_the_line_that_gives_it() -> None:
+    own = (DISTUTILS_HOOK, "setuptools/__init__.py", "setuptools/_distutils/__init__.py")
+    assert gone(own) == {"distutils": None, "setuptools": None}
+    assert gone(own[:1], stays=own[1:]) == {"distutils": None}
+
+
+def test_a_removal_of_nobody_takes_no_names() -> None:
+    look = finder("x.py")
+    assert gone_names(Removal(files=(at("x.py"),)), look, look, FakeWorld({}).real) == {}
+
+
+def test_a_file_outside_every_folder_of_the_path_or_of_no_name_takes_none() -> None:
+    assert gone(("/env/bin/tool.py", "not-a-name.py", "x-1.0.dist-info/RECORD", "x.py")) == {"x": None}

@@ -200,3 +200,42 @@ def test_a_module_that_raises_when_its_only_choice_is_lost_is_refused() -> None:
     )
     found = graded({"user/__init__.py": "", "user/inner.py": source})
     assert found == Grade(REFUSE, Basis.MODULE_LEVEL, at("user/inner.py"), 6, "lost")
+
+
+def test_two_modules_with_one_importer_are_both_guarded_by_it() -> None:
+    sources = {
+        "user/__init__.py": "try:\n    from . import one, two\nexcept ImportError:\n    pass\n",
+        "user/one.py": "import lost\nfrom . import one\n",
+        "user/two.py": "from . import one\nimport lost\n",
+    }
+    assert graded(sources).severity is WARN
+
+
+def test_a_source_that_cannot_be_read_says_nothing() -> None:
+    found = graded({"user/__init__.py": "", "user/bad.py": "import lost as\n"})
+    assert found == Grade(WARN, Basis.NOWHERE)
+
+
+def through(source: str, urllib3: str = "import lost") -> Grade:
+    there = environment(
+        LOST,
+        package("urllib3", {"urllib3/__init__.py": "", "urllib3/socks.py": urllib3}),
+        package("requests", {"requests/__init__.py": source}, requires=("urllib3", "= odd")),
+        package("other", {"other/__init__.py": "import lost"}),
+    )
+    loss = LostRequirement(there.inventory.distributions[2], LOST[0], "lost-one; extra == 's'", extra=True)
+    return grade(loss, there.without("lost-one"))
+
+
+def test_a_requirement_that_does_not_need_it_or_is_not_imported_leads_an_extra_nowhere() -> None:
+    nowhere = Grade(NOTE, Basis.NOWHERE)
+    assert through("import os\nx = 'urllib3.socks'\nimport urllib3") == nowhere
+    assert through("") == nowhere
+    assert (
+        through(
+            "def later():\n    import urllib3.socks\n",
+            "try:\n    import lost\nexcept ImportError:\n    pass\n",
+        )
+        == nowhere
+    )
+    assert through("def later():\n    import urllib3.socks\n").line == 2

@@ -6,12 +6,14 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from safepip.model.change import Removal
+from safepip.model.elf import Binding
 from safepip.model.environment import Claim, Distribution
 from safepip.model.imports import Basis, Grade
 from safepip.model.known_loads import KnownLoad, When
-from safepip.model.report import Severity
-from safepip.model.survey import Mention, SharedFile
+from safepip.model.report import FindingKind, Severity
+from safepip.model.survey import Answer, Mention, Need, SharedFile, Standing
 from safepip.reasoning.libraries import objects
+from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
 from safepip.reasoning.verdict import hints, library_findings
 from safepip.reasoning.verdict.evidence import Evidence
@@ -153,3 +155,16 @@ def test_an_extension_module_that_goes_is_no_library_that_anybody_opens_by_name(
     blas = dist("cublas", ["cublas/_m.so"])
     mention = Mention("_m.so", at("ct2.libs/libct2.so"))
     assert said(evidence(contents, [blas, CT2], blas), [mention]) == []
+
+
+def test_a_library_need_of_the_same_pair_that_got_worse_says_it_already() -> None:
+    looked = evidence({**CUBLAS, **ENGINE}, [BLAS, CT2], BLAS)
+    missing = Answer(Standing.MISSING, Binding(NAMED.path, "libcublas.so.12", None, None, ()))
+    need = Need(NAMED.path, NAMED.path, "libcublas.so.12")
+
+    def told(wants: str) -> Evidence:
+        loss = Loss(FindingKind.LIBRARY_LOST, need, None, missing, CT2, ("import ct2",), at_import=True)
+        return replace(looked, libraries=(Grouped(FindingKind.LIBRARY_LOST, wants, CT2, (loss,)),))
+
+    assert [kind for kind, _, _ in said(told("libcublas.so.12"))] == ["library-lost"]
+    assert [kind for kind, _, _ in said(told("libother.so"))] == ["library-lost", "dlopen-hint"]

@@ -398,3 +398,128 @@ def test_one_of_three_branches_may_be_any() -> None:
     source = OPENPYXL.replace("else", "elif SLOW:\n    from slow import it\nelse")
     lost, user = package("lost", {"lost.py": ""}), package("user", {"user.py": source})
     assert environment(lost, user).chains("lost") == {}
+
+
+def test_more_files_than_are_tried_at_first_hide_nothing() -> None:
+    modules = {f"user/m{number}.py": "" for number in range(60)}
+    sources = {
+        "user/__init__.py": "".join(f"from . import m{number}\n" for number in range(60)),
+        **modules,
+        "user/m59.py": "import numpy",
+    }
+    assert environment(NUMPY, package("user", sources)).chains("numpy") == {
+        "user": "import user → user/__init__.py:60 → user/m59.py:1 → import numpy"
+    }
+
+
+def test_a_chain_longer_than_is_climbed_hides_nothing() -> None:
+    sources = {
+        "user/__init__.py": "import user.m0",
+        **{f"user/m{number}.py": f"import user.m{number + 1}" for number in range(20)},
+        "user/m20.py": "import numpy",
+    }
+    found = environment(NUMPY, package("user", sources), package("other", {"other.py": ""})).without("numpy")
+    assert [len(loss.chain) for loss in found.losses] == [24]
+
+
+def test_a_module_that_too_many_could_import_may_be_felt_by_all() -> None:
+    """What a search cannot bound is followed from the surface instead, where it is not reached."""
+    sources = {
+        "user/__init__.py": "",
+        "user/common.py": "import numpy",
+        **{f"user/m{number}.py": "from . import common" for number in range(70)},
+    }
+    assert environment(NUMPY, package("user", sources)).chains("numpy") == {}
+
+
+def test_a_source_that_names_a_broken_module_and_cannot_be_read_imports_nothing() -> None:
+    sources = {
+        "user/__init__.py": "",
+        "user/inner.py": "import numpy",
+        "user/broken.py": "import user.inner as\n",
+        "user/right.py": "x = 'user.inner'",
+    }
+    found = environment(NUMPY, package("user", sources)).without("numpy")
+    assert (found.losses, found.unjudged) == ((), ())
+
+
+def test_what_can_be_read_and_names_what_goes_is_judged() -> None:
+    sources = {"user/__init__.py": "", "user/bad.py": "import numpy as\n", "user/good.py": "x = 'numpy'"}
+    found = environment(NUMPY, package("user", sources)).without("numpy")
+    assert [item.subject for item in found.unjudged] == [at("user/bad.py")]
+
+
+def test_of_a_distribution_with_two_dead_modules_one_loss_is_told() -> None:
+    two = package("two", {"first.py": "import numpy", "second.py": "import numpy"})
+    assert [loss.chain[0] for loss in environment(NUMPY, two).without("numpy").losses] == ["import first"]
+
+
+def test_where_a_hook_brings_names_nobody_can_say_what_fails_already() -> None:
+    source = "import hatchet\nimport numpy"
+    hooked = package("mine", {"__editable___mine_finder.py": ""})
+    assert environment(NUMPY, user(source)).chains("numpy") == {}
+    assert list(environment(NUMPY, user(source), hooked).chains("numpy")) == ["user"]
+
+
+def test_a_compiled_module_without_its_source_leads_nowhere() -> None:
+    sources = {"user/__init__.py": "from . import fast\nfrom . import numbers", "user/fast.abi3.so": ""}
+    assert environment(NUMPY, package("user", sources)).chains("numpy") == {}
+    below = {**sources, "user/numbers.py": "import numpy"}
+    assert list(environment(NUMPY, package("user", below)).chains("numpy")) == ["user"]
+
+
+def test_a_lazy_name_of_a_package_that_cannot_lead_to_what_goes_is_not_followed() -> None:
+    lazy = "__getattr__ = attach(__name__)\nif TYPE_CHECKING:\n    from far import Api\n    import numpy\n"
+    far = package("far", {"far/__init__.py": ""})
+    hub = package("hub", {"hub/__init__.py": lazy})
+    there = environment(NUMPY, far, hub, user("from hub import Api", name="one", requires=("hub",)))
+    assert there.chains("numpy") == {}
+
+
+def test_built_in_names_and_namespaces_on_the_way_run_no_file() -> None:
+    source = "import sys\nimport google.cloud.core\n"
+    core = package("core", {"google/cloud/core.py": "import numpy"})
+    assert environment(NUMPY, core, user(source, requires=("core",))).chains("numpy") == {
+        "core": "import google.cloud.core → google/cloud/core.py:1 → import numpy",
+        "user": "import user → user/__init__.py:2 → google/cloud/core.py:1 → import numpy",
+    }
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_who_imports_the_broken_undeclared_is_found_with_or_without_a_list_of_what_it_imports(
+    quick: bool,  # noqa: FBT001
+) -> None:
+    there = environment(
+        NUMPY,
+        user("import numpy", name="pandas"),
+        user("import pandas.core", name="undeclared"),
+        user("import pandasql\nx = 'pandas'", name="other"),
+        user("try:\n    import pandas\nexcept ImportError:\n    pass\n", name="careful"),
+        user("x = 'pandas", name="unread"),
+    )
+    found = there.without("numpy", quick=quick)
+    assert [loss.survivor.name for loss in found.losses] == ["pandas", "undeclared"]
+
+
+def pytest_with(plugin_source: str, *, host_source: str = "") -> list[str]:
+    plugin = package(
+        "plug",
+        {"plug/__init__.py": "", "plug/it.py": plugin_source},
+        entry_points=[EntryPoint("pytest11", "plug", "plug.it")],
+    )
+    host = package("pytest", {"pytest/__init__.py": host_source})
+    return [loss.survivor.name for loss in environment(NUMPY, plugin, host).without("numpy").losses]
+
+
+def test_a_host_that_is_broken_itself_is_told_by_its_own_loss() -> None:
+    assert pytest_with("import numpy") == ["plug", "pytest"]
+    assert pytest_with("import numpy", host_source="import numpy") == ["pytest"]
+
+
+def test_a_host_with_a_plugin_of_its_own_is_told_once() -> None:
+    host = package(
+        "pytest",
+        {"pytest/__init__.py": "", "pytest/own.py": "import numpy"},
+        entry_points=[EntryPoint("pytest11", "own", "pytest.own")],
+    )
+    assert [loss.host for loss in environment(NUMPY, host).without("numpy").losses] == [False]

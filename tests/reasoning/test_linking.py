@@ -160,3 +160,32 @@ def test_an_unreadable_interpreter_loads_nothing() -> None:
     here = FakeWorld({"/e/m.so": lib()})
     assert linking.main_program(here, glibc()).flaw is Flaw.MISSING
     assert linking.link(path("/e/m.so"), here, glibc()).flaw is Flaw.MISSING
+
+
+def test_an_interpreter_that_is_no_object_loads_nothing() -> None:
+    here = FakeWorld({"/e/m.so": lib(), "/bin/python": b"#!/bin/sh"})
+    assert linking.main_program(here, glibc()) == Loading(path("/bin/python"), (), (), flaw=Flaw.NOT_ELF)
+
+
+def test_without_default_folders_no_entry_of_the_cache_below_one_is_taken() -> None:
+    """DF_1_NODEFLIB (dl-load.c:_dl_map_object)."""
+    here = world(
+        {
+            "/e/m.so": lib(needs=["libT.so", "libU.so"], nodeflib=True),
+            "/lib/libT.so": lib(),
+            "/opt/libU.so": lib(),
+        }
+    )
+    config = glibc(cache={"libT.so": "/lib/libT.so", "libU.so": "/opt/libU.so"})
+    found = linking.link(path("/e/m.so"), here, config)
+    assert [binding.provider for binding in found.bindings] == [None, "/opt/libU.so"]
+
+
+def test_what_an_earlier_import_has_loaded_meets_a_need_though_its_file_has_gone() -> None:
+    here = world({"/e/m.so": lib(needs=["libT.so"])})
+    found = linking.link(path("/e/m.so"), here, glibc(), fallback={"libT.so": path("/gone/libT.so")})
+    assert (found.bindings[0].provider, found.bindings[0].how) == (
+        "/gone/libT.so",
+        step(Rule.PRELOADED, "/gone/libT.so"),
+    )
+    assert found.crossed == {"/e/m.so"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
-from safepip.reasoning.requirements import lost, requires_closure
+from safepip.reasoning.requirements import LostRequirement, lost, requires_closure
 from support.environments import dist, inventory
 
 
@@ -81,3 +81,26 @@ def test_requirements_are_followed_transitively_without_extras() -> None:
     a = dist("a", requires=["b", 'd; extra == "more"'])
     b, c, d = dist("b", requires=["c", "a"]), dist("c"), dist("d")
     assert {item.name for item in requires_closure(a, inventory(a, b, c, d))} == {"b", "c"}
+
+
+def test_what_is_too_long_to_be_parsed_in_time_is_unjudged() -> None:
+    numpy = dist("numpy")
+    long = dist("user", requires=["numpy" + ",".join(f">={number}" for number in range(2000))])
+    (item,) = lost([numpy], inventory(numpy, long), frozenset()).unjudged
+    shown = "numpy>=0,>=1,>=2,>=3,>=4,>=5,>=6,>=7,>=8"
+    assert (item.subject, item.reason) == (f"user requires '{shown}' …", "more than 8192 characters")
+
+
+def test_one_loss_of_a_pair_is_told_and_one_without_an_extra_before_one_under_an_extra() -> None:
+    numpy = dist("numpy")
+    under, plain = "numpy; extra == 'x'", "numpy>=1"
+    for lines in ([under, plain], [plain, under], [plain, "numpy"]):
+        user = dist("user", requires=lines, extras=["x"])
+        assert lost([numpy], inventory(numpy, user), frozenset()).requirements == (
+            LostRequirement(user, numpy, plain, extra=False),
+        )
+
+
+def test_an_extra_that_nobody_can_ask_for_loses_nothing() -> None:
+    numpy, user = dist("numpy"), dist("user", requires=["numpy; extra == 'x'"], extras=["y"])
+    assert losses([numpy], numpy, user) == []

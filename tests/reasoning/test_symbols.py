@@ -66,3 +66,9 @@ def test_musl_asks_for_names_alone() -> None:
 
 def test_a_provider_that_cannot_be_read_gives_nothing() -> None:
     assert lacks(table(undefined=(DEFLATE,)), None) == ["deflate"]
+
+
+def test_of_a_consumer_that_cannot_be_read_nothing_is_known_to_be_lacking() -> None:
+    world = FakeWorld({X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()}, {Z: table()})
+    loading = linking.link(X, world, glibc())
+    assert symbols.lacking(loading, X, Z, world) == ()

@@ -25,13 +25,14 @@ class Coded(NamedTuple):
     world: FakeWorld
     text: Mapping[TargetPath, str]
 
-    def without(self, *names: str) -> Imports:
-        """The imports of what stays when `names` go."""
+    def without(self, *names: str, quick: bool = True) -> Imports:
+        """The imports of what stays when `names` go. `quick`: what each imports at all is known beforehand."""
         leaving = tuple(one for one in self.inventory.distributions if one.name in names)
         gone = tuple(path for one in leaving for path in one.files or ())
         removal = Removal(leaving, tuple(sorted(gone)), tuple(one.info for one in leaving))
         worlds = (self.world, Changed(self.world, removal.gone))
-        return examine(removal, self.inventory, worlds, Code(self._naming, self._read, self._compiled))
+        code = Code(self._naming, self._read, self._compiled, self._imported if quick else None)
+        return examine(removal, self.inventory, worlds, code)
 
     def chains(self, *names: str) -> dict[str, str]:
         """Survivor to chain of what it loses when `names` go."""
@@ -55,6 +56,12 @@ class Coded(NamedTuple):
     ) -> Source | Unread:
         assert owner is None or path in (owner.files or ())
         return read_module(self.text[path].encode(), name, is_package=is_package, whole=whole)
+
+    def _imported(self, owner: Distribution) -> frozenset[str]:
+        mine = [path for path in owner.files or () if path.endswith(".py")]
+        read = [read_module(self.text[path].encode(), "", is_package=False, whole=True) for path in mine]
+        sources = [one for one in read if isinstance(one, Source)]
+        return frozenset(item.module.partition(".")[0] for one in sources for item in one.imports)
 
     def _compiled(self, owner: Distribution, names: Collection[str]) -> tuple[tuple[TargetPath, str], ...]:
         return tuple(

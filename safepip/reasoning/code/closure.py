@@ -85,12 +85,8 @@ class Closure:
 
     def failure(self, name: str, most: int | None = None) -> Failure | None:
         """Why `import name` would fail, if statements at import time show it, looking at no more than `most` files."""
-        came: dict[TargetPath, tuple[TargetPath, int] | None] = {}
-        pending: list[_Module] = []
-        for module in self._run_by(Reference(name)):
-            if module.path not in came:
-                came[module.path] = None
-                pending.append(module)
+        pending = list({module.path: module for module in self._run_by(Reference(name))}.values())
+        came: dict[TargetPath, tuple[TargetPath, int] | None] = dict.fromkeys(one.path for one in pending)
         for module in pending:  # grows while it is walked
             known = self._failures.get(module.path) or self._own(module)
             if known is not None:

@@ -28,13 +28,16 @@ def main_program(world: World, config: LoaderConfig) -> Loading:
     Compute it once per world and hand it to every `link`. Where a removal touches what it `crossed`, every
     root has to be linked again.
     """
+    place = world.find(config.main)
+    if isinstance(place, Flaw):
+        return Loading(config.main, (), (), flaw=place)
     elf = world.elf(config.main)
     if isinstance(elf, Flaw):
         return Loading(config.main, (), (), flaw=elf)
     main = Mapped(config.main, elf, None)
     alone = Mapped(config.main, replace(elf, rpath=None, runpath=None), None)
     process = _Process(world, config, main, Memo(), opened=False)
-    process.admit(main, None, world.find(config.main))
+    process.admit(main, None, place)
     _load_interpreter(process, elf)
     if config.libc is Libc.MUSL:
         process.main = alone  # load_preload searches as nobody's need, do_preload as the program's
@@ -78,9 +81,9 @@ def link(  # noqa: PLR0913  two of them are what calls share
 def _load_interpreter(process: _Process, program: Elf) -> None:
     """ld.so itself is in every process and answers to its SONAME and to its full path."""
     path = TargetPath(program.interpreter or "")
-    elf = process.world.elf(path) if path else Flaw.MISSING
-    if isinstance(elf, Elf):
-        process.admit(Mapped(path, elf, process.main), None, process.world.find(path))
+    place, elf = (process.world.find(path), process.world.elf(path)) if path else (None, None)
+    if isinstance(place, Place) and isinstance(elf, Elf):
+        process.admit(Mapped(path, elf, process.main), None, place)
 
 
 @dataclass(slots=True)
@@ -119,8 +122,10 @@ class _Process:
     def open(self, path: TargetPath) -> Mapped | Flaw | None:
         """Map what dlopen is given by path; None: the interpreter has it, so nothing is loaded."""
         place = self.world.find(path)
+        if isinstance(place, Flaw):
+            return place
         self._cross(place)
-        if isinstance(place, Place) and place.identity in self.identities:
+        if place.identity in self.identities:
             return None
         elf = self._usable(path, place)
         if isinstance(elf, Flaw):
@@ -129,9 +134,7 @@ class _Process:
         self.admit(mapped, None, place)
         return mapped
 
-    def admit(self, mapped: Mapped, searched: str | None, place: Place | Flaw) -> None:
-        if isinstance(place, Flaw):
-            return
+    def admit(self, mapped: Mapped, searched: str | None, place: Place) -> None:
         self.identities.setdefault(place.identity, mapped.path)
         self._name(mapped.path, mapped.elf.soname)
         if searched is not None:
@@ -192,20 +195,20 @@ class _Process:
             if ended == (step.rule, step.stated_by):
                 continue
             place = self.world.find(step.path)
-            elf = self._usable(step.path, place)
-            if isinstance(place, Place):
+            if isinstance(place, Flaw):
+                flaw = place
+            else:
                 crossed.update((place.real, *place.crossed))
+                elf = self._usable(step.path, place)
                 if isinstance(elf, Elf):
                     return Found(holders, step, elf, place, tuple(tried), None, frozenset(crossed))
+                flaw = elf
             tried.append(step)
-            if isinstance(elf, Flaw):
-                match loader.fate(elf, step, self.config, self.world):
-                    case Fate.END_LIST:
-                        ended = (step.rule, step.stated_by)
-                    case Fate.END_SEARCH:
-                        return Found(holders, None, None, None, tuple(tried), elf, frozenset(crossed))
-                    case Fate.GO_ON:
-                        pass
+            fate = loader.fate(flaw, step, self.config, self.world)
+            if fate is Fate.END_SEARCH:
+                return Found(holders, None, None, None, tuple(tried), flaw, frozenset(crossed))
+            if fate is Fate.END_LIST:
+                ended = (step.rule, step.stated_by)
         return Found(holders, None, None, None, tuple(tried), None, frozenset(crossed))
 
     def _preloaded(self, consumer: Mapped, wants: str, tried: tuple[Step, ...], flaw: Flaw | None) -> Binding:
@@ -233,9 +236,7 @@ class _Process:
         else:
             self.names.setdefault(known.rpartition("/")[2], known)
 
-    def _usable(self, path: TargetPath, place: Place | Flaw) -> Elf | Flaw:
-        if isinstance(place, Flaw):
-            return place
+    def _usable(self, path: TargetPath, place: Place) -> Elf | Flaw:
         elf = Flaw.FOLDER if place.kind is Kind.FOLDER else self.world.elf(path)
         if isinstance(elf, Flaw):
             return elf
