@@ -192,3 +192,9 @@ def test_a_removal_of_nobody_takes_no_names() -> None:
 
 def test_a_file_outside_every_folder_of_the_path_or_of_no_name_takes_none() -> None:
     assert gone(("/env/bin/tool.py", "not-a-name.py", "x-1.0.dist-info/RECORD", "x.py")) == {"x": None}
+
+
+def test_what_another_hook_gives_stays() -> None:
+    look = mapped(("one", "/src/one.py"), there=("/src/one.py", at("x.py")))
+    removal = Removal((dist("leaver", ("x.py",)),), (at("x.py"),))
+    assert gone_names(removal, look, look, FakeWorld({}).real) == {}

@@ -469,11 +469,15 @@ def test_a_compiled_module_without_its_source_leads_nowhere() -> None:
 
 
 def test_a_lazy_name_of_a_package_that_cannot_lead_to_what_goes_is_not_followed() -> None:
-    lazy = "__getattr__ = attach(__name__)\nif TYPE_CHECKING:\n    from far import Api\n    import numpy\n"
-    far = package("far", {"far/__init__.py": ""})
-    hub = package("hub", {"hub/__init__.py": lazy})
-    there = environment(NUMPY, far, hub, user("from hub import Api", name="one", requires=("hub",)))
-    assert there.chains("numpy") == {}
+    lazy = "__getattr__ = attach(__name__)\nif TYPE_CHECKING:\n    from .api import Api\n    from far import Far\n"
+    there = environment(
+        NUMPY,
+        package("far", {"far/__init__.py": ""}),
+        package("hub", {"hub/__init__.py": lazy, "hub/api.py": "import numpy"}),
+        user("from hub import Far, Api", name="one", requires=("hub",)),
+        user("from hub import Far", name="two", requires=("hub",)),
+    )
+    assert list(there.chains("numpy")) == ["one"]
 
 
 def test_built_in_names_and_namespaces_on_the_way_run_no_file() -> None:

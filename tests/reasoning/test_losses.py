@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import FindingKind
+from safepip.model.survey import Answer, Need, Standing
 from safepip.reasoning.libraries import losses, objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
@@ -226,3 +228,75 @@ def test_a_command_that_is_no_object_is_no_name_that_the_loader_could_bind() -> 
     gone = dist("flask", [*contents]).files or ()
     scripts = TargetPath(gone[0].rpartition("/")[0])
     assert objects.taken_names(gone, scripts, world) == {"tool", "libtool.so.1"}
+
+
+def test_a_provider_that_brings_needs_which_are_met_loses_nothing() -> None:
+    contents: dict[str, Content] = {
+        f"app/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/../first:$ORIGIN/../second"),
+        "first/libz.so": lib("libz.so"),
+        "second/libz.so": lib("libz.so", needs=["libnew.so"]),
+        "second/libnew.so": lib("libnew.so"),
+    }
+    app, first = dist("app", [f"app/_m{EXT}"]), dist("first", ["first/libz.so"])
+    second = dist("second", ["second/libz.so", "second/libnew.so"])
+    assert [(kind, wants) for kind, wants, _, _ in lost(contents, [app, first, second], [first])] == [
+        (FindingKind.PROVIDER_CHANGED, "libz.so")
+    ]
+
+
+def test_what_the_broken_had_loaded_for_others_is_looked_at_too() -> None:
+    """Nothing of vision names the library that goes: only torch, which had loaded another one for it, does."""
+    contents: dict[str, Content] = {
+        f"torch/_C{EXT}": lib(needs=["libother.so", "libgone.so"], rpath="$ORIGIN/lib:$ORIGIN/../gone"),
+        "torch/lib/libother.so": lib("libother.so"),
+        "gone/libgone.so": lib("libgone.so"),
+        f"vision/_C{EXT}": lib(needs=["libother.so"]),
+    }
+    torch, gone = (
+        dist("torch", [f"torch/_C{EXT}", "torch/lib/libother.so"]),
+        dist("gone", ["gone/libgone.so"]),
+    )
+    vision = dist("vision", [f"vision/_C{EXT}"], requires=["torch"])
+    _, (kind, wants, who, chains) = lost(contents, [torch, gone, vision], [gone])
+    assert (kind, wants, who) == (FindingKind.LIBRARY_LOST, "libgone.so", "vision")
+    assert chains == [
+        (
+            "import vision",
+            f"vision/_C{EXT}",
+            "libother.so, loaded by import torch",
+            f"torch/_C{EXT}",
+            "libgone.so",
+        )
+    ]
+
+
+APP, OTHER = dist("app"), dist("other")
+
+
+def group(kind: FindingKind, *roots: str) -> losses.Grouped:
+    def loss(root: str) -> losses.Loss:
+        binding = Binding(TargetPath(root), "libz.so", None, None, ())
+        need = Need(TargetPath(root), TargetPath(root), "libz.so")
+        return losses.Loss(kind, need, None, Answer(Standing.MISSING, binding), APP, (root,), at_import=True)
+
+    return losses.Grouped(kind, "libz.so", APP, tuple(map(loss, roots)))
+
+
+def test_a_move_to_another_provider_is_lost_where_that_lacks_something_and_a_change_where_not() -> None:
+    moved, lost_already = (
+        group(FindingKind.PROVIDER_CHANGED, "/a", "/b"),
+        group(FindingKind.LIBRARY_LOST, "/c"),
+    )
+
+    def lacking(one: losses.Loss) -> tuple[str, ...]:
+        assert one.kind is FindingKind.PROVIDER_CHANGED
+        return ("inflate",) if one.need.root == "/b" else ()
+
+    weighed = losses.with_symbols([moved, lost_already], lacking)
+    assert [(item.kind, [(loss.need.root, loss.lacking) for loss in item.losses]) for item in weighed] == [
+        (FindingKind.SYMBOL_LOST, [("/b", ("inflate",))]),
+        (FindingKind.PROVIDER_CHANGED, [("/a", ())]),
+        (FindingKind.LIBRARY_LOST, [("/c", ())]),
+    ]
+    only = losses.with_symbols([group(FindingKind.PROVIDER_CHANGED, "/a")], lacking)
+    assert [item.kind for item in only] == [FindingKind.PROVIDER_CHANGED]

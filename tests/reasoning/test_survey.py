@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from safepip.model.change import Removal
+from safepip.model.elf import Abi, Elf
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.known_loads import KnownLoad, When
 from safepip.model.paths import TargetPath
@@ -16,7 +17,8 @@ from safepip.reasoning.verdict import library_findings
 from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import Changed
 from support.environments import EXT, at, dist, files, inventory
-from support.fake_world import Content, FakeWorld, glibc, lib
+from support.fake_world import Content, FakeWorld, glibc, lib, program
+from support.surveys import surveyed
 
 CUDNN = {"nvidia/cudnn/lib/libcudnn.so.9": lib("libcudnn.so.9")}
 TORCH = {f"torch/_C{EXT}": lib(needs=["libcudnn.so.9"])}
@@ -164,3 +166,72 @@ def test_a_folder_of_variants_for_this_processor_is_asked_anew_of_a_world_that_h
         for answer in surveyor.survey([at(f"app/_m{EXT}")]).answers.values()
     ]
     assert bound == [at(variant), at("two/libz.so")]
+
+
+def test_what_is_asked_again_is_answered_again() -> None:
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    site, world = inventory(torch, cudnn), FakeWorld(files({**TORCH, **CUDNN}))
+    everybody = objects.gather(site.distributions, site.target.scripts, world)
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), (OPENS,))
+    assert surveyor.survey(everybody.elves) == surveyor.survey(everybody.elves)
+    assert (surveyor.holds("libcudnn.so.9"), surveyor.holds("libother.so")) == (True, False)
+
+
+def test_a_program_is_a_process_of_its_own_which_the_interpreter_lends_nothing() -> None:
+    contents: dict[str, Content] = {
+        "/usr/bin/python3.12": program(needs=["libpython3.so"], rpath="/usr/lib/py"),
+        "/usr/lib/py/libpython3.so": lib("libpython3.so"),
+        "/env/bin/tool": program(needs=["libpython3.so", "libown.so"], rpath="$ORIGIN/../lib"),
+        "/env/lib/libown.so": lib("libown.so"),
+        f"app/_m{EXT}": lib(needs=["libpython3.so"]),
+    }
+    app = dist("app", ["/env/bin/tool", "/env/lib/libown.so", f"app/_m{EXT}"])
+    there = surveyed(contents, app)
+    assert {(need.root, need.wants): answer.standing for need, answer in there.survey.answers.items()} == {
+        ("/env/bin/tool", "libpython3.so"): Standing.MISSING,
+        ("/env/bin/tool", "libown.so"): Standing.SEARCHED,
+        (at(f"app/_m{EXT}"), "libpython3.so"): Standing.SEARCHED,
+    }
+
+
+ARM = Abi(64, little_endian=True, machine=183)
+
+
+def test_an_object_of_another_machine_is_no_copy_and_no_import_that_comes_first() -> None:
+    torch = {
+        f"torch/_C{EXT}": lib(needs=["libown.so"], rpath="$ORIGIN", abi=ARM),
+        "torch/libown.so": lib("libown.so", abi=ARM),
+    }
+    vision = {f"vision/_C{EXT}": lib(needs=["libown.so"])}
+    first, second = dist("torch", [*torch]), dist("vision", [*vision], requires=["torch"])
+    assert (
+        standings({**torch, **vision}, inventory(first, second), ())["vision", "libown.so"]
+        is Standing.MISSING
+    )
+
+
+def test_an_object_for_another_machine_is_opened_as_its_own_loader_would() -> None:
+    tool, own = at("arm/bin/tool"), at("arm/bin/libown.so")
+    contents: dict[str, Content] = {
+        tool: Elf(ARM, 3, interpreter="/lib/ld.so", needed=("libown.so",), rpath="$ORIGIN", pie=True),
+        own: lib("libown.so", abi=ARM),
+    }
+    arm = dist("arm", [tool, own])
+    world, site = FakeWorld(files(contents)), inventory(arm)
+    everybody = objects.gather(site.distributions, site.target.scripts, world)
+    alien = replace(glibc(main=tool), abi=ARM)
+    config = replace(glibc(main="/usr/bin/python3.12"), others={ARM: alien})
+    survey = Surveyor(world, everybody, site, config, ()).survey([tool])
+    assert {need.wants: answer.standing for need, answer in survey.answers.items()} == {
+        "libown.so": Standing.SEARCHED
+    }
+
+
+def test_what_an_earlier_import_may_do_without_it_does_not_bring() -> None:
+    """An auxiliary filter may be missing: the import works, and has loaded no such library."""
+    torch = {f"torch/_C{EXT}": replace(lib(), auxiliaries=("libgone.so", "libnone.so"))}
+    vision = {f"vision/_C{EXT}": lib(needs=["libnone.so"])}
+    first, second = dist("torch", [*torch]), dist("vision", [*vision], requires=["torch"])
+    assert standings({**torch, **vision}, inventory(first, second), ()) == {
+        ("vision", "libnone.so"): Standing.MISSING
+    }

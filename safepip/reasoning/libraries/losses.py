@@ -147,16 +147,17 @@ def _causes(
     import before it.
     """
     for need, now in after.answers.items():
-        if need.root == preloader and now.standing < Standing.PRELOADED:
+        if (
+            need.root == preloader and now.standing < Standing.PRELOADED
+        ):  # it lacked nothing, or brought nothing
             was = before.answers.get(need)
-            if was is None or was.standing >= Standing.PRELOADED:
-                earlier = was.preloader if was is not None else None
-                deeper = (
-                    list(_causes(earlier, before, after, passed | {preloader}))
-                    if earlier is not None and earlier not in passed
-                    else []
-                )
-                yield from deeper or [need]
+            earlier = was.preloader if was is not None else None
+            deeper = (
+                list(_causes(earlier, before, after, passed | {preloader}))
+                if earlier is not None and earlier not in passed
+                else []
+            )
+            yield from deeper or [need]
 
 
 def _plainness(loss: Loss) -> tuple[bool, bool, bool, int, int, str]:
