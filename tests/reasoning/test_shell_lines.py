@@ -50,6 +50,20 @@ FOUND = {
     "xargs pip install < names": ["pip pip install "],
     "uv pip install a": ["uv uv install a"],
     "curl -LsSf https://x/uv/install.sh | sh && uv pip install a": ["uv uv install a"],
+    "bash -eo pipefail -c 'pip uninstall a'": ["pip pip uninstall a"],
+    "bash -c -eu -o pipefail -- 'pip uninstall a' x": ["pip pip uninstall a"],
+    "bash --norc -O extglob -c 'pip uninstall a'": ["pip pip uninstall a"],
+    "bash - <<< 'pip uninstall a'": ["pip pip uninstall a"],
+    '$"pip" uninstall a': ["pip pip uninstall a"],
+    'echo "a$\'" ; pip uninstall a ; echo "\'"': ["pip pip uninstall a"],
+    "echo $'a\\'' $'b\\'' ; pip uninstall a": ["pip pip uninstall a"],
+    'echo ${x:-"}"} ; pip uninstall a ; echo "x"': ["pip pip uninstall a"],
+    "bash <<END\necho $(pip uninstall a)\nEND": ["pip pip uninstall a", "pip pip uninstall a"],
+    ". ./settings.sh; pip uninstall a": ["pip pip uninstall a"],
+    "source x/bin/other && pip uninstall a": ["pip pip uninstall a"],
+    "python -u -m pip uninstall a": ["python python uninstall a"],
+    "python --isolated -S -m pip uninstall a": ["python python uninstall a"],
+    "virtualenv --clear v && v/bin/pip install a": ["pip v/bin/pip install a"],
     "pip show uninstall": ["pip pip show uninstall"],  # pip's own grammar tells that it is none
 }
 NONE = [
@@ -58,6 +72,7 @@ NONE = [
     "python -m pip --version && python -c 'import pip; print(pip)'",
     "git commit -m 'pip uninstall torch'",
     "echo pip uninstall torch",
+    "echo pip uninstall torch || bash",
     "echo pip install torch",
     "apt-get install -y python3-pip && brew install pipx && conda install pip",
     "curl -LsSf https://x/uv/install.sh | sh",
@@ -80,6 +95,12 @@ NONE = [
     "pytest tests -k 'not pip' > out.txt 2>&1",
     "echo 'it''s' pip",
     "case $x in pip) echo;; esac",
+    "sudo -u pip; timeout 5; nohup",
+    "bash -o pipefail clean.sh pip uninstall a",
+    "bash setup.sh -c 'pip uninstall a'",
+    "bash -c; bash -o",
+    "python -m json.tool pip; python -m",
+    "python --version; python - pip",
     "",
 ]  # fmt: skip
 UNCLEAR = [
@@ -148,6 +169,22 @@ def test_what_decides_the_environment_is_told() -> None:
     assert (first.folder, first.activated, first.variables) == ("/a/b", "/a/.venv", {"A": "1"})
     assert (second.folder, second.activated, second.variables) == ("/a/b", "/a/.venv", {"B": "2"})
     assert third.variables == {"B": "2", "C": "3"}
+
+
+def test_the_environments_that_a_line_makes_are_told() -> None:
+    line = "virtualenv -q v; cd p; python -m venv --clear w; uv venv -q; uv venv x; pip uninstall a"
+    assert calls(line)[0].made == ("v", "p/w", "p/.venv", "p/x")
+
+
+def test_a_line_that_no_kernel_would_take_is_not_read() -> None:
+    with pytest.raises(UnclearError, match="longer than 512 KiB"):
+        calls("pip uninstall " + "a" * (1 << 19))
+
+
+@pytest.mark.parametrize(("word", "why"), [("eval ", "too deeply nested"), ("nohup ", "nesting without end")])
+def test_one_program_that_starts_another_without_end_is_unclear(word: str, why: str) -> None:
+    with pytest.raises(UnclearError, match=why):
+        calls(word * 1000 + "pip uninstall a")
 
 
 def test_deep_nesting_ends() -> None:

@@ -57,6 +57,7 @@ class _Search:
     def __init__(self, line: str) -> None:
         self.uninstalls = "uninstall" in _without_quotes(line)
         self.state = State()
+        self.depth = 0  # of code in words
         self.written = ""
         self.found: list[Call] = []
 
@@ -134,14 +135,19 @@ class _Search:
             self.words(rest, command)
 
     def shell(self, rest: list[Word], command: Command) -> None:
+        """Options may be written together, and each `o` among them takes a word (bash's `parse_shell_options`)."""
+        is_code = False
         while rest and rest[0].text[:1] in {"-", "+"}:
             option = rest.pop(0).text
-            if not option.startswith("--") and "c" in option and rest:
-                self.given(rest[0])
-                return
-            if option[1:] in {"o", "O"} and rest:
-                del rest[0]
-        if rest and rest[0].text != "-":
+            if option in {"-", "--"}:
+                break
+            letters = "" if option.startswith("--") else option[1:]
+            is_code = is_code or "c" in letters
+            del rest[: letters.count("o") + letters.count("O")]
+        if is_code and rest:
+            self.given(rest[0])
+            return
+        if rest:
             return  # a script: what it does is not on the line
         for text in command.fed:
             self.given(text)
@@ -153,7 +159,10 @@ class _Search:
         telling = _without_quotes(code.text)
         hidden = code.dynamic and (self.uninstalls or any(word in telling for word in TELLTALE))
         self.unclear_if(hidden, "a part of the code is computed")
+        self.unclear_if(self.depth == shell_words.DEEPEST, "too deeply nested")
+        self.depth += 1
         self.code(code.text)
+        self.depth -= 1
 
     def change(self, name: str, rest: list[Word]) -> None:
         where = rest[0] if rest else Word("~")

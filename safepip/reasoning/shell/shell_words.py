@@ -10,7 +10,7 @@ from __future__ import annotations
 _BLANK = " \t\r"
 _ENDS = ";&|()\n"
 _EXPANDED = "*?"
-_DEEPEST = 20
+DEEPEST = 20
 
 
 class UnclearError(Exception):
@@ -44,7 +44,7 @@ class Command:
 
 def split(line: str, depth: int = 0) -> list[Command]:
     """The simple commands of `line` in order, those of substitutions before the one they stand in."""
-    if depth > _DEEPEST:
+    if depth > DEEPEST:
         raise UnclearError("too deeply nested")
     return _Reader(line, depth).read()
 
@@ -54,6 +54,7 @@ class _Reader:
         self.line = line
         self.place = 0
         self.depth = depth
+        self.skips = False  # looks for the end of a substitution, whose commands are told afterwards
         self.commands: list[Command] = []
         self.command = Command()
         self.awaited: list[
@@ -78,10 +79,11 @@ class _Reader:
         return self.commands
 
     def operator(self, letter: str) -> None:
-        doubled = self.line.startswith(letter * 2, self.place)
+        doubled = letter in "&|" and self.line.startswith(letter * 2, self.place)
+        with_errors = self.line.startswith("|&", self.place)
         self.end_command()
         self.command.piped = letter == "|" and not doubled
-        self.place += 1
+        self.place += 1 + (doubled or with_errors)
         if letter == "\n":
             self.here_documents()
 
@@ -162,6 +164,10 @@ class _Reader:
             elif letter == '"':
                 part, runs = self.double_quoted()
                 text, dynamic, quoted = text + part, dynamic or runs, True
+            elif self.line.startswith('$"', self.place):  # to be translated
+                self.place += 1
+            elif self.line.startswith("$'", self.place):
+                text, dynamic, quoted = text + self.escaped(), True, True
             elif letter in "$`<>":
                 part, runs = self.dollar_or_backtick()
                 text, dynamic = text + part, dynamic or runs
@@ -178,6 +184,17 @@ class _Reader:
         text = self.line[self.place + 1 : end]
         self.place = end + 1
         return text
+
+    def escaped(self) -> str:
+        """`$'…'`, in which a backslash keeps a quote from ending it: its text is not told here."""
+        start = self.place + 2
+        self.place = start
+        while self.line[self.place : self.place + 1] not in {"'", ""}:
+            self.place += 1 + (self.line[self.place] == "\\")
+        if self.place >= len(self.line):
+            raise UnclearError("a $' that does not end")
+        self.place += 1
+        return self.line[start : self.place - 1]
 
     def is_brace_list(self) -> bool:
         end = self.line.find("}", self.place)
@@ -197,32 +214,23 @@ class _Reader:
                 text += follows if follows in '$`"\\' else "" if follows == "\n" else f"\\{follows}"
                 self.place += 2
             elif letter in "$`":
-                part, runs = self.dollar_or_backtick()
+                part, runs = self.dollar_or_backtick(quoted=True)
                 text, dynamic = text + part, dynamic or runs
             else:
                 text += letter
                 self.place += 1
         raise UnclearError('a " that does not end')
 
-    def dollar_or_backtick(self) -> tuple[str, bool]:
+    def dollar_or_backtick(self, *, quoted: bool = False) -> tuple[str, bool]:
         """What stands for itself, and whether the shell puts something else there."""
         line, place = self.line, self.place
         if line[place] == "`":
-            self.commands += split(self.until("`"), self.depth + 1)
-        elif line.startswith("$'", place):
-            self.place += 1
-            text = self.until("'")
-            return text, "\\" in text
+            self.substitute(self.until("`"))
         elif line[place + 1 : place + 2] == "(":
             self.nested()
         elif line.startswith("${", place):
             self.place += 2
-            while self.place < len(line) and line[self.place] != "}":
-                if line[self.place] in "$`":
-                    self.dollar_or_backtick()
-                else:
-                    self.place += 1
-            self.place += 1
+            self.braced(quoted=quoted)
         else:
             self.place += 1
             while self.place < len(line) and (line[self.place].isalnum() or line[self.place] == "_"):
@@ -233,21 +241,39 @@ class _Reader:
                 return ("", True) if special else ("$", False)
         return "", True
 
+    def braced(self, *, quoted: bool) -> None:
+        """`${…}`, up to its brace. A `'` means nothing there within double quotes."""
+        while self.place < len(self.line) and self.line[self.place] != "}":
+            letter = self.line[self.place]
+            if letter in "$`":
+                self.dollar_or_backtick(quoted=quoted)
+            elif letter == '"':
+                self.double_quoted()
+            elif letter == "'" and not quoted:
+                self.until("'")
+            else:
+                self.place += 1 + (letter == "\\")
+        self.place += 1
+
     def nested(self) -> None:
         """`$(…)`, `<(…)`: up to the bracket that closes it, quotes heeded."""
         self.place += 2
-        start, open_ = self.place, 1
-        while self.place < len(self.line):
-            letter = self.line[self.place]
+        start, open_, skips = self.place, 1, self.skips
+        self.skips = True
+        while open_:
+            letter = self.line[self.place : self.place + 1]
             if letter == "'":
                 self.until("'")
-                continue
-            if letter == '"':
-                _Reader.double_quoted(self)
-                continue
-            open_ += (letter == "(") - (letter == ")")
-            self.place += 1 + (letter == "\\")
-            if not open_:
-                self.commands += split(self.line[start : self.place - 1], self.depth + 1)
-                return
-        raise UnclearError("a ( that does not end")
+            elif letter == '"':
+                self.double_quoted()
+            elif letter:
+                open_ += (letter == "(") - (letter == ")")
+                self.place += 1 + (letter == "\\")
+            else:
+                raise UnclearError("a ( that does not end")
+        self.skips = skips
+        self.substitute(self.line[start : self.place - 1])
+
+    def substitute(self, text: str) -> None:
+        if not self.skips:
+            self.commands += split(text, self.depth + 1)
