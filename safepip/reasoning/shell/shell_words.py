@@ -167,7 +167,8 @@ class _Reader:
             elif self.line.startswith('$"', self.place):  # to be translated
                 self.place += 1
             elif self.line.startswith("$'", self.place):
-                text, dynamic, quoted = text + self.escaped(), True, True
+                part = self.escaped()
+                text, dynamic, quoted = text + part, dynamic or "\\" in part, True
             elif letter in "$`<>":
                 part, runs = self.dollar_or_backtick()
                 text, dynamic = text + part, dynamic or runs
@@ -186,7 +187,7 @@ class _Reader:
         return text
 
     def escaped(self) -> str:
-        """`$'…'`, in which a backslash keeps a quote from ending it: its text is not told here."""
+        """`$'…'`, in which a backslash keeps a quote from ending it, and stands for what is not told here."""
         start = self.place + 2
         self.place = start
         while self.line[self.place : self.place + 1] not in {"'", ""}:
