@@ -1,4 +1,4 @@
-"""Run everything that CI runs: format, lint, types, tests. Arguments go to pytest.
+"""Run everything that CI runs: format, lint, types, tests, coverage of the reasoning. Arguments go to pytest.
 
     python3 scripts/test.py                 everything
     python3 scripts/test.py -k removal      format, lint and types, then some tests
@@ -18,6 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 DEV = ROOT / ".dev"
 PYTHON = DEV / "bin" / "python"
+VALUES = ("tests/reasoning", "tests/rules/test_loader_rules.py::test_the_rule_holds_on_values")
 
 
 def main(arguments: list[str]) -> int:
@@ -31,6 +32,8 @@ def main(arguments: list[str]) -> int:
         ["mypy"],
         ["pytest", *(arguments or ["-n", "2", "-q"])],
     ]
+    if not arguments:  # every branch of what decides is reached by a test of values
+        checks += [["coverage", "run", "-m", "pytest", "-q", *VALUES], ["coverage", "report"]]
     failed = [check[0] for check in checks if run(check)]
     print("all passed" if not failed else f"failed: {', '.join(failed)}")
     return 1 if failed else 0
