@@ -7,10 +7,11 @@ from dataclasses import replace
 
 import pytest
 
-from safepip.model.change import Reach, Removal, Why
+from safepip.model.change import Halt, Reach, Removal, Why
 from safepip.model.elf import Binding, Flaw
 from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.imports import Basis, Grade, ImportLoss
+from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
 from safepip.model.report import Consumer, Finding, FindingKind, Policy, Provider, Severity
 from safepip.model.survey import Answer, Hidden, Hint, InUse, Mention, Need, Objects, SharedFile, Standing
@@ -20,6 +21,7 @@ from safepip.reasoning.requirements import Lost, LostRequirement
 from safepip.reasoning.verdict import findings
 from safepip.reasoning.verdict.evidence import Evidence
 from safepip.reasoning.verdict.finding import count, provider, some
+from safepip.reasoning.verdict.judge import judge
 from support.environments import at, dist, inventory
 from support.fake_world import FakeWorld, empty
 
@@ -334,3 +336,119 @@ def test_a_hint_that_is_named_comes_before_one_that_is_only_known() -> None:
         "libk.so.1",
         (),
     )
+
+
+def test_a_requirement_is_proved_by_the_line_that_states_it_and_one_that_is_a_note_hides_no_other() -> None:
+    second = dist("second")
+    losses = (
+        LostRequirement(STAYER, LEAVER, "leaver", extra=False),
+        LostRequirement(STAYER, second, "second", extra=False),
+    )
+    grades = {(STAYER.info, LEAVER.key): Grade(Severity.NOTE, Basis.NOWHERE)}
+    assert found(replace(BASE, requirements=Lost(losses, ()), grades=grades)) == [
+        Finding(
+            FindingKind.REQUIREMENT_LOST,
+            Severity.REFUSE,
+            "stayer",
+            "stayer requires second",
+            paths=(second.info,),
+            proof=("grep", "-i", "Requires-Dist: second", f"{STAYER.info}/METADATA"),
+        )
+    ]
+
+
+def test_of_two_lost_files_the_one_nearer_the_top_is_named_and_bytes_of_nobody_broke_nothing_before() -> None:
+    items = tuple(shared(path, LEAVER, STAYER, size=9) for path in ("a/b", "a_long_name.py"))
+    (finding,) = found(replace(BASE, shares=items))
+    assert finding.message.startswith("stayer would lose a_long_name.py and 1 more,")
+    assert (finding.provider, finding.broken_before) == (
+        Provider(at("a_long_name.py"), ("leaver", "stayer"), ""),
+        False,
+    )
+
+
+def test_a_leaver_without_a_record_provides_nothing() -> None:
+    bare = replace(LEAVER, files=None)
+    looked = replace(BASE, removal=Removal(leaving=(bare,)), inventory=inventory(bare, STAYER))
+    assert provider(at("st/b.so"), looked) == Provider(at("st/b.so"), ("stayer",), "stayer")
+
+
+def test_what_guards_itself_says_why() -> None:
+    pip, safepip = dist("pip"), dist("safepip")
+    looked = replace(BASE, removal=Removal(leaving=(pip, safepip, LEAVER)))
+    policy = Policy(protected=frozenset({"leaver"}))
+    assert [(item.message, item.paths) for item in findings.of(looked, policy)] == [
+        ("the environment would be left without pip", (pip.info,)),
+        ("safepip itself would go", (safepip.info,)),
+        ("the configuration protects leaver", ()),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("leaving", "message"),
+    [
+        ((), "pip would stop at bare: no RECORD file"),
+        ((LEAVER, STAYER), "pip would stop at bare after it has removed leaver, stayer: no RECORD file"),
+    ],
+)
+def test_where_pip_would_stop_is_told_with_what_has_gone_by_then(
+    leaving: tuple[Distribution, ...], message: str
+) -> None:
+    looked = replace(BASE, removal=Removal(leaving=leaving, halt=Halt("bare", "no RECORD file", 1)))
+    assert [item.message for item in found(looked)] == [message]
+
+
+def test_two_reaches_of_one_reason_are_one_and_told_of_the_leaver_where_they_are_nobodys() -> None:
+    reaches = tuple(Reach(TargetPath(f"/etc/{name}"), Why.OUTSIDE, LEAVER) for name in "ab")
+    (finding,) = found(replace(BASE, removal=replace(BASE.removal, reaches=reaches)))
+    assert (finding.distribution, finding.message) == (
+        "leaver",
+        "pip would also delete /etc/a and 1 more, which lies outside the environment",
+    )
+
+
+def last_copy(*known: KnownLoad, requires: Sequence[str] = ()) -> Severity:
+    survivor = dist("stayer", requires=requires)
+    need = Need(CONSUMER, CONSUMER, "lib.so.1")
+    missing = Answer(Standing.MISSING, Binding(CONSUMER, "lib.so.1", None, None, ()))
+    loss = Loss(
+        FindingKind.LAST_COPY, need, met(Standing.ELSEWHERE), missing, survivor, ("x",), at_import=True
+    )
+    group = Grouped(FindingKind.LAST_COPY, "lib.so.1", survivor, (loss,))
+    third = dist("third", ["third/lib.so.1", "third/xlib.so.1"])
+    near = dist("near", ["pkg/xlib.so.1"])
+    there = inventory(LEAVER, survivor, third, near)
+    removal = Removal(leaving=(LEAVER, near))
+    (finding,) = found(
+        replace(BASE, removal=removal, inventory=there, libraries=(group,), known_loads=tuple(known))
+    )
+    return finding.severity
+
+
+def test_a_last_copy_is_missed_by_who_requires_a_leaver_that_has_it_or_is_known_to_need_it() -> None:
+    load = KnownLoad("stayer", ("lib.so.*",), "", "read", "1")
+    goes_on = replace(load, required=False)
+    assert last_copy(requires=["leaver"]) is Severity.REFUSE
+    assert last_copy(requires=["third"]) is Severity.WARN
+    assert last_copy(requires=["near"]) is Severity.WARN
+    assert last_copy(goes_on, load) is Severity.REFUSE
+    assert last_copy(goes_on, requires=["leaver"]) is Severity.WARN
+
+
+def test_the_worst_comes_first() -> None:
+    pip = dist("pip")
+    looked = replace(
+        BASE,
+        removal=Removal(leaving=(pip,)),
+        shares=(shared("LICENSE", pip, STAYER), shared("x.pyi", pip, STAYER)),
+        in_use=(InUse(1, "python", LIB),),
+    )
+    verdict = judge(looked, Policy(protected=frozenset({"pip"})))
+    assert [item.severity for item in verdict.findings] == [
+        Severity.REFUSE,
+        Severity.REFUSE,
+        Severity.WARN,
+        Severity.WARN,
+        Severity.NOTE,
+    ]
+    assert [item.kind for item in verdict.findings][2:4] == [FindingKind.FILE_LOST, FindingKind.IN_USE]

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from safepip.model.environment import Distribution
+from safepip.model.environment import Distribution, EntryPoint
 from safepip.model.imports import Basis, Grade
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey
@@ -239,3 +239,103 @@ def test_a_requirement_that_does_not_need_it_or_is_not_imported_leads_an_extra_n
         == nowhere
     )
     assert through("def later():\n    import urllib3.socks\n").line == 2
+
+
+def test_of_several_known_loads_one_that_it_cannot_do_without_is_enough() -> None:
+    load = KnownLoad(DistKey("user"), ("libnccl.so*",), "nvidia/nccl/lib", "read in its sources", "1.0")
+    both = (replace(load, required=False), load)
+    assert graded({"user/__init__.py": ""}, lost=LIBRARIES, known=both) == Grade(REFUSE, Basis.KNOWN_LOAD)
+
+
+def test_another_survivors_loss_or_the_loss_of_another_decides_nothing() -> None:
+    other = package("other-lost", {"other/__init__.py": ""})
+    user = package("user", {"user/__init__.py": "import other"}, requires=("lost-one",))
+    there = environment(LOST, other, user, package("second", {"second.py": "import lost"}))
+    loss = LostRequirement(there.inventory.distributions[2], LOST[0], "lost-one", extra=False)
+    assert grade(loss, there.without("lost-one", "other-lost")) == Grade(WARN, Basis.NOWHERE)
+
+
+def test_a_host_that_a_plugin_stops_does_not_need_what_the_plugin_needs() -> None:
+    point = EntryPoint("pytest11", "plug", "plug")
+    plug = package("plug", {"plug.py": "import lost"}, entry_points=[point])
+    there = environment(LOST, plug, package("pytest", {"pytest/__init__.py": ""}, requires=("lost-one",)))
+    loss = LostRequirement(there.inventory.distributions[2], LOST[0], "lost-one", extra=False)
+    assert grade(loss, there.without("lost-one")) == Grade(WARN, Basis.NOWHERE)
+
+
+@pytest.mark.parametrize(
+    ("files", "expected"),
+    [
+        (("x/__pycache__/core.cpython-312.py", "x/libx.so.1"), False),
+        (("x/data.json", "x/libx.so.1"), False),
+        (("x/core.abi3.so", "x/libx.so.1"), True),
+        (("x/data.json",), True),
+        (("x.so.d/data.json",), True),
+    ],
+)
+def test_what_counts_as_a_module_and_as_a_library(files: tuple[str, ...], expected: bool) -> None:  # noqa: FBT001
+    assert has_modules(dist("x", files)) is expected
+
+
+def test_a_guard_far_above_covers_the_module_and_a_command_of_its_own_begins_below_it() -> None:
+    sources = {
+        "user/__init__.py": "try:\n    from . import top\nexcept ImportError:\n    pass\n",
+        "user/top.py": "from . import middle",
+        "user/middle.py": "from . import low",
+        "user/low.py": "import lost",
+    }
+    assert graded(sources).severity is WARN
+    for point, severity in (("user.middle:run", REFUSE), ("user.other:run", WARN)):
+        there = environment(
+            LOST,
+            package(
+                "user",
+                sources,
+                requires=("lost-one",),
+                entry_points=[EntryPoint("console_scripts", "u", point)],
+            ),
+        )
+        loss = LostRequirement(there.inventory.distributions[1], LOST[0], "lost-one", extra=False)
+        assert grade(loss, replace(there.without("lost-one"), losses=())).severity is severity
+
+
+def test_a_module_at_the_top_is_a_users_to_import_whoever_guards_it() -> None:
+    sources = {
+        "top.py": "import os",
+        "_helper.py": "import lost",
+        "other.py": "try:\n    import _helper\nexcept ImportError:\n    pass\n",
+    }
+    there = environment(LOST, package("user", sources, requires=("lost-one",)))
+    loss = LostRequirement(there.inventory.distributions[1], LOST[0], "lost-one", extra=False)
+    found = grade(loss, replace(there.without("lost-one"), losses=()))
+    assert (found.severity, found.basis) == (REFUSE, Basis.MODULE_LEVEL)
+
+
+def test_an_extra_that_is_stated_at_module_level_says_so() -> None:
+    inner = {"user/__init__.py": "", "user/inner.py": "import lost"}
+    assert graded(inner, extra=True) == Grade(WARN, Basis.MODULE_LEVEL, at("user/inner.py"), 1, "lost")
+    guarded = "try:\n    import lost\nexcept ImportError:\n    lost = None\n"
+    assert graded({"user/__init__.py": guarded}, extra=True).basis is Basis.GUARDED
+
+
+def test_a_library_of_many_names_of_which_one_is_named_is_named() -> None:
+    two = package(
+        "nvidia-nccl",
+        {"nvidia/nccl/__init__.py": "", "nvsmi/__init__.py": "", "nvidia/nccl/lib/libnccl.so.2": ""},
+    )
+    assert graded({"user/__init__.py": "x = 'nvidia'"}, lost=two) == Grade(WARN, Basis.NOWHERE)
+    assert graded({"user/__init__.py": ""}, lost=two) == Grade(REFUSE, Basis.LIBRARIES)
+
+
+def test_the_first_evidence_of_a_use_stands() -> None:
+    source = "try:\n    version('lost-one')\n    version('lost-one')\nexcept Exception:\n    pass\n"
+    found = graded({"user/__init__.py": "", "user/inner.py": source})
+    assert (found.severity, found.basis, found.line) == (WARN, Basis.VERSION, 2)
+
+
+def test_a_requirement_of_another_does_not_lead_an_extra_to_what_is_lost() -> None:
+    urllib3 = package("urllib3", {"urllib3/__init__.py": "", "urllib3/socks.py": "import lost"})
+    source = "def later():\n    import urllib3.socks\n"
+    there = environment(LOST, urllib3, package("requests", {"requests/__init__.py": source}))
+    loss = LostRequirement(there.inventory.distributions[2], LOST[0], "lost-one; extra == 's'", extra=True)
+    assert grade(loss, there.without("lost-one")) == Grade(NOTE, Basis.NOWHERE)

@@ -168,3 +168,34 @@ def test_a_library_need_of_the_same_pair_that_got_worse_says_it_already() -> Non
 
     assert [kind for kind, _, _ in said(told("libcublas.so.12"))] == ["library-lost"]
     assert [kind for kind, _, _ in said(told("libother.so"))] == ["library-lost", "dlopen-hint"]
+
+
+def test_a_file_of_two_names_is_one_hint_and_what_goes_and_is_no_library_hides_none_behind_it() -> None:
+    contents: dict[str, Content] = {
+        "a/readme.so.txt": b"",
+        "nv/libcublas.so.12.8": lib("libcublas.so.12"),
+        **ENGINE,
+    }
+    blas = dist("cublas", ["a/readme.so.txt", "nv/libcublas.so.12.8"])
+    looked = evidence(contents, [blas, CT2], blas)
+    gone = hints.names_going(looked, lambda _: False, glibc())
+    path = at("nv/libcublas.so.12.8")
+    assert gone == {name: hints.Going(path, blas) for name in ("libcublas.so.12", "libcublas.so.12.8")}
+    mentions = [NAMED, NAMED._replace(soname="libcublas.so.12.8")]
+    found = list(hints.find(looked, gone, lambda *_: mentions))
+    assert [(hint.path, hint.mentions) for hint in found] == [(path, (NAMED,))]
+
+
+def test_a_library_that_cannot_be_read_goes_by_its_file_name() -> None:
+    contents: dict[str, Content] = {"nv/libcublas.so.12": b"", **ENGINE}
+    blas = dist("cublas", ["nv/libcublas.so.12"])
+    assert set(hints.names_going(evidence(contents, [blas, CT2], blas), lambda _: False, glibc())) == {
+        "libcublas.so.12"
+    }
+
+
+def test_each_folder_of_the_variable_that_is_absolute_is_looked_into() -> None:
+    contents = {**CUBLAS, **ENGINE, "/two/libcublas.so.12": lib(), "/libcublas.so.12": lib()}
+    looked = evidence(contents, [BLAS, CT2], BLAS)
+    assert said(looked, library_path="/one;/two") == []
+    assert said(looked, library_path="relative:") == WARNED

@@ -9,11 +9,13 @@ import pytest
 
 from safepip.model.arrival import Bound, Overwrite, Partner, Turn
 from safepip.model.change import Removal
+from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.paths import DistKey
 from safepip.model.report import Finding, FindingKind, Policy, Provider, Remedy, Severity, Verdict
-from safepip.model.survey import InUse, Objects
+from safepip.model.survey import Answer, InUse, Need, Objects, SharedFile, Standing
+from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
 from safepip.reasoning.verdict import install_findings
 from safepip.reasoning.verdict.evidence import Evidence
@@ -265,3 +267,63 @@ def test_losses_of_code_and_requirements_are_told_as_for_a_removal_and_use_by_pr
         (FindingKind.REQUIREMENT_LOST, Severity.WARN),
     ]
     assert findings[0].provider == Provider(at("lib/b.py"), ("lib",), "lib")
+
+
+def test_libraries_and_files_that_an_install_takes_are_told_as_for_a_removal() -> None:
+    of = turn(OTHER)
+    consumer = at("other/c.so")
+    missing = Answer(Standing.MISSING, Binding(consumer, "a.so", None, None, ()))
+    loss = Loss(
+        FindingKind.LIBRARY_LOST,
+        Need(consumer, consumer, "a.so"),
+        None,
+        missing,
+        OTHER,
+        ("import other",),
+        at_import=True,
+    )
+    shared = SharedFile(at("other/d.py"), (OLD, OTHER), {}, 1)
+    looked = replace(
+        evidence(of), libraries=(Grouped(FindingKind.LIBRARY_LOST, "a.so", OTHER, (loss,)),), shares=(shared,)
+    )
+    found = install_findings.of(looked, of, (), (), Policy())
+    assert [item.kind for item in found] == [FindingKind.LIBRARY_LOST, FindingKind.FILE_LOST]
+
+
+def test_a_requirement_of_what_comes_hides_none_of_who_stays() -> None:
+    coming, user = dist("coming", requires=["lib<2"]), dist("user", requires=["= odd", "lib<2"])
+    now = inventory(coming, user, NEW)
+    of = replace(turn(arriving=[NEW, coming]), now=now)
+    assert [loss.survivor for loss in install_findings.lost_requirements(of).requirements] == [user]
+
+
+def test_a_nameless_requirement_is_not_that_of_a_nameless_distribution() -> None:
+    odd = replace(OLD, key=DistKey("XX")), replace(NEW, key=DistKey("XX"))
+    of = turn(dist("user", requires=["= odd"]), replaced=[odd[0]], arriving=[odd[1]])
+    assert install_findings.lost_requirements(of) == Lost((), ())
+
+
+def test_of_files_without_a_library_the_one_nearer_the_top_is_named_and_two_are_counted() -> None:
+    paths = [at("other/a/b.py"), at("other/a_longer_name.py")]
+    (finding,) = found(turn(OTHER), [Overwrite(path, OTHER, NEW) for path in paths])
+    assert "overwrites other/a_longer_name.py and 1 other file of other" in finding.message
+
+
+def test_a_variant_that_was_named_hides_no_other() -> None:
+    vision = (dist("vision", version="1+cpu"), dist("vision", version="1+cu128"))
+    of = turn(replaced=[CPU, vision[0]], arriving=[CU12, vision[1]], requested=["torch"])
+    assert [item.distribution for item in found(of)] == ["vision"]
+
+
+def test_all_releases_of_cuda_that_a_build_is_for_are_named() -> None:
+    both = replace(CU12, requires=("a-cu12", "b-cu13"), version="2.9.2+x")
+    assert [item.message for item in variants(CPU, both)] == [
+        "torch 2.9.1+cpu becomes 2.9.2+x (CUDA 12, 13), another build, which nobody named"
+    ]
+
+
+def test_who_is_replaced_loses_no_file_to_what_comes() -> None:
+    gone = dist("gone", ["other/c.so"])
+    owners = {at("other/c.so"): (gone,)}
+    of = turn(OTHER, replaced=[OLD, gone])
+    assert list(install_findings.owners_overwritten([at("other/c.so")], of, owners)) == []

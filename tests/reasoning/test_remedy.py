@@ -167,3 +167,24 @@ def test_a_distribution_without_a_version_is_named_without_one() -> None:
 
     of = Verdict(target(), Removal(leaving=(nameless(),)), (lost(FindingKind.LIBRARY_LOST),))
     assert mended(of)[0].commands == ((*SAFEPIP, "install", "--no-deps", "--force-reinstall", "leaver"),)
+
+
+def test_three_who_need_it_are_all_named_and_four_leavers_are_cut_short() -> None:
+    three = verdict(*(lost(FindingKind.IMPORT_LOST, name) for name in "abc"))
+    assert proposed(three)[0][0] == "Keep leaver: a, b, c need it"
+    leaving = tuple(dist(name) for name in "pqrs")
+    for count, names in ((3, "p, q, r"), (4, "p, q, r and 1 more")):
+        of = Verdict(target(), Removal(leaving=leaving[:count]), (lost(FindingKind.IMPORT_LOST),))
+        assert proposed(of)[0][0] == f"Keep {names}: user needs it"
+
+
+def test_who_needs_it_through_several_others_goes_with_it() -> None:
+    far = dist("far", requires=["above"])
+    everybody = inventory(LEAVER, USER, ABOVE, far)
+    ways = propose(
+        verdict(*(lost(FindingKind.IMPORT_LOST, name) for name in ("leaver", "user", "above", "far"))),
+        everybody,
+    )
+    assert ways[1].commands == ((*SAFEPIP, "uninstall", "leaver", "above", "far", "user"),)
+    one = propose(verdict(lost(FindingKind.IMPORT_LOST)), everybody)
+    assert one[1].commands == ((*SAFEPIP, "uninstall", "leaver", "above", "far", "user"),)
