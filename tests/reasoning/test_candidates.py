@@ -157,3 +157,58 @@ def test_a_link_to_a_project_outside_the_environment_keeps_its_line() -> None:
 @pytest.mark.parametrize("form", [Install.EGG_INFO_FILE, Install.OTHER, Install.UNRECORDED, Install.EGG_LINK])
 def test_forms_that_pip_cannot_list_give_nothing(form: Install) -> None:
     assert gathered(replace(WHEEL, install=form), empty(at("pkg/a.py"), RECORD)) == candidates(set())
+
+
+def test_a_row_that_ends_in_a_slash_or_a_dot_is_taken_as_it_is() -> None:
+    pkg = dist("pkg", ["tree/", "tree/.", "other/.."])
+    files = empty(at("tree/x"), at("other/x"), RECORD)
+    assert gathered(pkg, files).recorded == {at("tree/"), at("tree/."), at("other/.."), RECORD}
+
+
+def test_rows_at_the_root_of_the_system_are_the_systems() -> None:
+    system = replace(target(), prefix=TargetPath("/usr"), base_prefix=TargetPath("/usr"))
+    found = gathered(dist("pkg", ["/top.txt", "/gone.txt"]), empty("/top.txt", RECORD), system)
+    assert found.recorded == {"/top.txt", RECORD}
+
+
+def test_only_modules_have_byte_code() -> None:
+    pkg = dist("pkg", ["pkg/data.txt", "pkg/x.y"])
+    files = empty(
+        at("pkg/data.txt"),
+        at("pkg/x.y"),
+        RECORD,
+        at("pkg/data..pyc"),
+        at("pkg/x.pyc"),
+        f"{CACHE}/data..cpython-312.pyc",
+    )
+    assert gathered(pkg, files).compiled == set()
+
+
+def test_an_old_form_takes_its_optimised_byte_code_too() -> None:
+    topped = replace(OLD, top_level=("one",))
+    assert gathered(topped, empty(at("one.pyo"), f"{EGG_INFO}/PKG-INFO")).recorded == {
+        EGG_INFO,
+        at("one.pyo"),
+    }
+
+
+def test_a_user_site_without_scripts_of_its_own_uses_the_environments() -> None:
+    user = replace(target(), prefix=TargetPath("/"), user_site=SITE)
+    pkg = dist("pkg", entry_points=[EntryPoint("console_scripts", "tool", "pkg:main")])
+    assert gathered(pkg, empty(f"{BIN}/tool"), user).named == {f"{BIN}/tool"}
+
+
+def test_a_developed_project_is_the_users_by_where_its_link_lies() -> None:
+    user = replace(
+        target(),
+        prefix=TargetPath("/"),
+        user_site=TargetPath("/home/me/.local/site"),
+        user_scripts=TargetPath("/home/me/.local/bin"),
+    )
+    point = EntryPoint("console_scripts", "tool", "pkg:main")
+    link = TargetPath("/home/me/.local/site/pkg.egg-link")
+    pkg = replace(
+        OLD, location=TargetPath("/src"), install=Install.EGG_LINK, egg_link=link, entry_points=(point,)
+    )
+    files = empty("/home/me/.local/bin/tool", f"{BIN}/tool", link)
+    assert gathered(pkg, files, user).named == {"/home/me/.local/bin/tool"}

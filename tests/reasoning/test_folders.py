@@ -63,3 +63,11 @@ def test_folders_that_cannot_be_emptied_are_told_at_any_depth() -> None:
 def test_the_topmost_of_folders_stand_for_those_in_them() -> None:
     paths = [TargetPath(path) for path in ("/b/c/d", "/b/c", "/bc", "/a", "/b/cd")]
     assert topmost(paths) == ["/a", "/b/c", "/b/cd", "/bc"]
+
+
+def test_a_file_at_the_root_can_be_moved_and_only_the_folder_of_a_file_goes_with_it() -> None:
+    world = FakeWorld(empty("/lone", "/other", at("x/y/z")))
+    assert move([TargetPath("/lone")], world) == Moved(frozenset({TargetPath("/lone")}), frozenset())
+    assert move([TargetPath("/lone")], FakeWorld(empty("/lone", "/other"), locked=["/"])).stuck == "/lone"
+    below = move([at("x/y/z")], world)
+    assert (below.files, below.folders) == (frozenset({at("x/y/z")}), frozenset({at("x/y")}))

@@ -232,3 +232,34 @@ def test_a_distribution_whose_metadata_an_earlier_name_took_is_not_installed_any
     pkg = dist("pkg", ["pkg.txt"])
     removal = plan(keys("greedy", "pkg"), inventory(greedy, pkg), world(greedy, pkg))
     assert (removal.leaving, removal.skipped) == ((greedy,), (Skip("pkg", "not installed"),))
+
+
+def test_an_edit_of_a_file_that_is_not_there_is_none() -> None:
+    egg = TargetPath(f"{SITE}/pkg-1.0-py3.12.egg")
+    pkg = replace(
+        dist("pkg"), location=egg, info=TargetPath(f"{egg}/EGG-INFO"), install=Install.EGG, files=None
+    )
+    disk = world(more={f"{egg}/EGG-INFO/PKG-INFO": b""})
+    assert plan(keys("pkg"), inventory(pkg), disk).edits == ()
+
+
+def test_a_developed_project_without_its_link_is_not_installed() -> None:
+    source = TargetPath("/home/me/src")
+    info = TargetPath(f"{source}/pkg.egg-info")
+    pkg = replace(
+        dist("pkg"),
+        location=source,
+        info=info,
+        install=Install.EGG_LINK,
+        files=None,
+        egg_link=at("pkg.egg-link"),
+    )
+    removal = plan(keys("pkg"), inventory(pkg), world(more={f"{info}/PKG-INFO": b""}))
+    assert removal == Removal(skipped=(Skip("pkg", "not installed"),))
+
+
+def test_any_of_the_two_lists_is_a_record() -> None:
+    pkg = replace(dist("pkg"), files=(at("pkg.py"),))
+    for name, reason in (("RECORD", None), ("installed-files.txt", None), ("METADATA", "no RECORD file")):
+        halt = plan(keys("pkg"), inventory(pkg), world(pkg, more={f"{pkg.info}/{name}": b""})).halt
+        assert (halt.reason if halt else None) == reason

@@ -161,3 +161,47 @@ def test_nobody_can_tell_what_in_an_egg_or_in_a_listed_folder_came_later() -> No
     )
     inside: dict[str, Content] = {f"{egg}/pkg/a.py": b"", f"{egg}/own.cfg": b""}
     assert found(inventory(pkg), world(pkg, more=inside), "pkg") == set()
+
+
+def test_what_a_user_site_may_take_lies_in_the_users_folders_too() -> None:
+    home = "/home/me/.local"
+    user_site = TargetPath(f"{home}/lib/python3.12/site-packages")
+    rows = [f"{home}/bin/tool", f"{home}/share/x", "/home/me/other"]
+    user = replace(
+        target(),
+        prefix=TargetPath("/usr"),
+        base_prefix=TargetPath("/usr"),
+        user_site=user_site,
+        user_scripts=TargetPath(f"{home}/bin"),
+    )
+    for site, beyond in ((user_site, rows[2:]), (SITE, rows)):
+        info = TargetPath(f"{site}/pkg-1.0.dist-info")
+        listed = tuple(map(TargetPath, (*rows, f"{info}/RECORD")))
+        pkg = replace(dist("pkg"), location=site, info=info, files=listed)
+        kept: dict[str, Content] = {
+            f"{folder}/keep": b"" for folder in ("/home/me", f"{home}/bin", f"{home}/share")
+        }
+        reaches = plan([pkg.key], Inventory(user, (pkg,)), world(pkg, more=kept)).reaches
+        assert [(reach.path, reach.why) for reach in reaches] == [
+            (row, Why.OUTSIDE) for row in sorted(beyond)
+        ]
+
+
+def test_the_interpreters_library_and_its_standard_library_are_the_environments() -> None:
+    inside = [
+        f"{PREFIX}/lib/libpython3.12.so.1.0",
+        f"{PREFIX}/lib/other.txt",
+        f"{PREFIX}/share/libpython.txt",
+    ]
+    pkg = complete(dist("pkg", ["pkg.py"]), *inside)
+    assert found(
+        inventory(pkg), world(pkg, more={f"{PREFIX}/lib/keep": b"", f"{PREFIX}/share/keep": b""}), "pkg"
+    ) == {(f"{PREFIX}/lib/libpython3.12.so.1.0", Why.ENVIRONMENT, "")}
+
+
+def test_byte_code_that_nobody_recorded_goes_unsaid_and_anything_else_in_a_cache_does_not() -> None:
+    pkg = complete(dist("pkg", ["pkg/a.py"]))
+    more: dict[str, Content] = {
+        at("pkg/__pycache__/a.cpython-311.pyc"): b"",
+    }
+    assert found(inventory(pkg), world(pkg, more=more), "pkg") == set()

@@ -120,3 +120,17 @@ def test_the_site_folder_itself_never_goes_with_the_last_leaver() -> None:
     assert spare(plan, [], world).removal.folders == ()
     assert isinstance(SITE, str)
     assert spare(plan, [], world).removal.files == (TargetPath(at("one.py")),)
+
+
+def test_only_byte_code_of_modules_that_stay_stays() -> None:
+    files = ("pkg/__pycache__/a.txt", "pkg/a.data", "pkg/__pycache__/a.data.cpython-312.pyc", "pkg/sub")
+    plan = removal(*files, shared=("pkg/a.data",))
+    assert spare(plan, [], FakeWorld(dict.fromkeys(plan.files, b""))).kept == (at("pkg/a.data"),)
+
+
+def test_where_nobody_recorded_what_lies_there_a_claim_that_is_missing_says_nothing() -> None:
+    item = SharedFile(
+        at("pkg/a.py"), (LEAVER, SURVIVOR), {SURVIVOR.key: Claim("sha256=survivor", 1)}, 1, "sha256=other"
+    )
+    found = spare(PLAN, [item], WORLD)
+    assert (len(found.restored), found.odd) == (1, ())

@@ -174,3 +174,46 @@ def test_side_folders_are_the_top_level_names_that_tests_and_docs_have() -> None
         TargetPath("/else/examples/d.py"),
     ]
     assert side_folders(paths, inventory()) == {"tests", "docs"}
+
+
+def test_only_an_init_can_be_a_namespaces() -> None:
+    item = shared("ns/data.bin", {"one": 0, "two": 0}, 0)
+    assert weight(item, item.owners[0]) is Weight.MATTERS
+
+
+def test_a_launcher_is_one_by_its_name_and_by_its_group() -> None:
+    for point in (
+        EntryPoint("plugins", "tool", "one:main"),
+        EntryPoint("console_scripts", "other", "one:main"),
+    ):
+        one, two = dist("one", ["/env/bin/tool"], entry_points=[point]), dist("two", ["/env/bin/tool"])
+        item = SharedFile(TargetPath("/env/bin/tool"), (one, two), {}, 10)
+        world = FakeWorld({"/env/bin/tool": b"#!"})
+        assert weigh(item, one, inventory(one, two), world, frozenset()) is Weight.MATTERS
+
+
+def test_in_a_cache_folder_only_byte_code_is_made_again() -> None:
+    item = shared("a/__pycache__/data.bin", {"one": 1, "two": 2}, 2)
+    assert weight(item, item.owners[0]) is Weight.MATTERS
+
+
+def test_a_declaration_of_as_many_bytes_as_one_can_have_is_one() -> None:
+    for size, expected in ((250, Weight.TRIVIAL), (251, Weight.MATTERS)):
+        item = shared("ns/__init__.py", {"one": size, "two": size}, size, DECLARES)
+        assert weight(item, item.owners[0]) is expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (DECLARES + "from __future__ import annotations\n", True),
+        (DECLARES + "import pkgutil\n", True),
+        (DECLARES + "import pkgutil, os\n", False),
+        ("__path__ = ['here']\n", False),
+        ("path = extend_path(__path__, __name__)\n", False),
+        (DECLARES + "register(__name__)\n", False),
+        ("register(__name__)\n", False),
+    ],
+)
+def test_a_mere_declaration_imports_what_declares_it_and_nothing_else(source: str, expected: bool) -> None:  # noqa: FBT001
+    assert only_extends_path(source) is expected
