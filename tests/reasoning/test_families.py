@@ -130,3 +130,64 @@ def test_a_root_that_does_not_load_any_more_has_lost_more_than_its_familys_unity
     app, two, ops = dist("app", [*needing]), dist("two", [*TWO]), dist("ops", ["one/libcudnn_ops.so.9"])
     leaving = dist("graph", [*GRAPH_ONE, "one/libgone.so"])
     assert splits({**needing, **one, **TWO}, [app, leaving, ops, two], leaving) == []
+
+
+def test_libraries_of_no_family_may_come_from_anywhere_and_another_survivor_is_judged_all_the_same() -> None:
+    plain = {f"plain/_m{EXT}": lib(needs=["libz.so", "liby.so"], rpath="$ORIGIN/../one:$ORIGIN/../two")}
+    broken = {
+        f"broken/_m{EXT}": lib(
+            needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9", "libz.so"],
+            rpath="$ORIGIN/../one:$ORIGIN/../two",
+        )
+    }
+    more: dict[str, Content] = {
+        "one/libz.so": lib("libz.so"),
+        "one/liby.so": lib("liby.so"),
+        "two/liby.so": lib("liby.so"),
+    }
+    one = {"one/libcudnn_ops.so.9": OPS, **GRAPH_ONE}
+    dists = [
+        dist("plain", [*plain]), dist("broken", [*broken]), dist("app", [*APP]), dist("two", [*TWO, "two/liby.so"]),
+        dist("ops", ["one/libcudnn_ops.so.9", "one/liby.so"]),
+    ]  # fmt: skip
+    leaving = dist("graph", [*GRAPH_ONE, "one/libz.so"])
+    found = splits({**plain, **broken, **APP, **more, **one, **TWO}, [*dists, leaving], leaving)
+    assert [(family, survivor) for family, survivor, _ in found] == [("cuDNN (9)", "app")]
+
+
+def test_a_root_near_the_top_stands_before_one_with_a_shorter_path() -> None:
+    deep = {
+        f"a/b/_n{EXT}": lib(
+            needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9"], rpath="$ORIGIN/../../one:$ORIGIN/../../two"
+        )
+    }
+    long = {f"a_long_name/_n{EXT}": APP[f"app/_m{EXT}"]}
+    one = {"one/libcudnn_ops.so.9": OPS, **GRAPH_ONE}
+    app, graph, ops, two = (
+        dist("app", [*deep, *long]),
+        dist("graph", [*GRAPH_ONE]),
+        dist("ops", ["one/libcudnn_ops.so.9"]),
+        dist("two", [*TWO]),
+    )
+    assert roots({**deep, **long, **one, **TWO}, [app, graph, ops, two], graph) == [
+        at(f"a_long_name/_n{EXT}")
+    ]
+
+
+def test_one_member_of_each_place_comes_before_the_others() -> None:
+    names = ["libcudnn_ops.so.9", "libcudnn_adv.so.9", "libcudnn_graph.so.9"]
+    app = {f"app/_m{EXT}": lib(needs=names, rpath="$ORIGIN/../one:$ORIGIN/../two")}
+    both: dict[str, Content] = {f"{folder}/{name}": lib(name) for folder in ("one", "two") for name in names}
+    leaving = dist("graph", ["one/libcudnn_graph.so.9"])
+    dists = [
+        dist("app", [*app]),
+        leaving,
+        dist("one", [f"one/{name}" for name in names[:2]]),
+        dist("two", [f"two/{name}" for name in names]),
+    ]
+    ((_, _, members),) = splits({**app, **both}, dists, leaving)
+    assert members == [
+        (at("one/libcudnn_ops.so.9"), "libcudnn_ops.so.9"),
+        (at("two/libcudnn_graph.so.9"), "libcudnn_graph.so.9"),
+        (at("one/libcudnn_adv.so.9"), "libcudnn_adv.so.9"),
+    ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from safepip.model.elf import Binding, Flaw, Loaded, Loading, Rule, Step
+import pytest
+
+from safepip.model.elf import Binding, Elf, Flaw, Loaded, Loading, Rule, Step
+from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.reasoning.libraries import linking, searches
 from safepip.world import Changed
-from support.fake_world import Content, FakeWorld, Link, glibc, lib, program
+from support.fake_world import Content, FakeWorld, HardLink, Link, glibc, lib, program
 
 T = "libT.so.1"
 
@@ -189,3 +192,111 @@ def test_what_an_earlier_import_has_loaded_meets_a_need_though_its_file_has_gone
         step(Rule.PRELOADED, "/gone/libT.so"),
     )
     assert found.crossed == {"/e/m.so"}
+
+
+def test_a_root_that_is_not_there_or_no_object_loads_nothing() -> None:
+    here = world({"/e/text.so": b""})
+    assert linking.link(path("/e/gone.so"), here, glibc()).flaw is Flaw.MISSING
+    assert linking.link(path("/e/text.so"), here, glibc()).flaw is Flaw.NOT_ELF
+
+
+def test_what_the_interpreter_has_loaded_is_not_loaded_again_by_another_name_of_the_file() -> None:
+    here = FakeWorld(
+        {
+            "/bin/python": program(needs=["libpython3.so"]),
+            "/lib/libpython3.so": lib("libpython3.so"),
+            "/e/hard.so": HardLink("/lib/libpython3.so"),
+        }
+    )
+    assert linking.link(path("/e/hard.so"), here, glibc()).objects == ()
+
+
+def test_a_loaded_file_is_known_by_the_name_under_which_it_was_found_again() -> None:
+    here = world(
+        {
+            "/e/m.so": lib(needs=["libT.so.1", "libalias.so", "libend.so"], rpath="$ORIGIN"),
+            "/e/libT.so.1": lib("libT.so.1"),
+            "/e/libalias.so": Link("libT.so.1"),
+            "/e/libend.so": lib("libend.so", needs=["libalias.so", "/e/libT.so.1"]),
+        }
+    )
+    found = linking.link(path("/e/m.so"), here, glibc())
+    assert [item.path for item in found.objects] == ["/e/m.so", "/e/libT.so.1", "/e/libend.so"]
+    assert [(one.wants, one.provider, one.how and one.how.rule) for one in found.bindings[3:]] == [
+        ("libalias.so", "/e/libT.so.1", Rule.LOADED),
+        ("/e/libT.so.1", "/e/libT.so.1", Rule.LOADED),
+    ]
+
+
+def test_a_root_that_a_link_leads_to_rests_on_the_link() -> None:
+    here = world({"/e/m.so": Link("real.so"), "/e/real.so": lib()})
+    assert linking.link(path("/e/m.so"), here, glibc()).crossed == {"/e/m.so", "/e/real.so"}
+
+
+def test_what_stands_twice_in_a_list_is_tried_once() -> None:
+    found = linking.link(
+        path("/e/m.so"), world({"/e/m.so": lib(needs=[T], rpath="/a:/b:/a/")}), glibc(defaults=())
+    )
+    assert [item.path for item in found.bindings[0].tried] == ["/a/libT.so.1", "/b/libT.so.1"]
+
+
+def test_a_library_with_both_tags_hands_its_rpath_to_nobody() -> None:
+    files: dict[str, Content] = {
+        "/e/m.so": lib(needs=["libU.so"], rpath="/own", runpath="/e/libs"),
+        "/e/libs/libU.so": lib("libU.so", needs=[T]),
+        "/own/libT.so.1": lib(T),
+    }
+    assert [one.wants for one in linking.link(path("/e/m.so"), world(files), glibc()).missing] == [T]
+
+
+def test_an_entry_of_the_cache_is_below_a_default_folder_by_whole_names() -> None:
+    here = world({"/e/m.so": lib(needs=["libU.so"], nodeflib=True), "/lib64/libU.so": lib()})
+    found = linking.link(path("/e/m.so"), here, glibc(cache={"libU.so": "/lib64/libU.so"}))
+    assert found.loadable
+
+
+def test_odd_elements_of_a_list_are_folders_as_the_kernel_would_take_them() -> None:
+    here = world({"/e/m.so": lib(needs=[T], rpath="//:rel/:")})
+    config = glibc(defaults=(), cwd="/home/me/")
+    tried = [item.path for item in linking.link(path("/e/m.so"), here, config).bindings[0].tried]
+    assert tried == ["/libT.so.1", "/home/me/rel/libT.so.1", "/home/me//libT.so.1"]
+
+
+@pytest.mark.parametrize("libc", Libc)
+def test_a_search_that_was_made_for_another_root_is_no_answer_where_other_lists_count(libc: Libc) -> None:
+    """musl inherits a RUNPATH, glibc an RPATH: two roots reach one library and find different ends."""
+    musl = libc is Libc.MUSL
+
+    def root(folder: str) -> Elf:
+        return lib(needs=["/e/libS.so"], runpath=folder if musl else None, rpath=None if musl else folder)
+
+    files: dict[str, Content] = {
+        "/e/a.so": root("/first"),
+        "/e/b.so": root("/second"),
+        "/e/c.so": lib(needs=["/e/libS.so"]),
+        "/e/libS.so": lib("libS.so", needs=[T], runpath="/none" if musl else None),
+        "/first/libT.so.1": lib(T),
+        "/second/libT.so.1": lib(T),
+        "/lib/libT.so.1": lib(T),
+    }
+    here, config, memo = world(files), glibc(libc=libc), searches.Memo()
+    main = linking.main_program(here, config)
+    bound = [
+        linking.link(path(f"/e/{name}.so"), here, config, main=main, memo=memo).bindings[-1].provider
+        for name in "abc"
+    ]
+    assert bound == ["/first/libT.so.1", "/second/libT.so.1", "/lib/libT.so.1"]
+
+
+def test_an_error_that_ends_one_list_leaves_the_next_to_be_searched() -> None:
+    """ELOOP in a folder that is there (dl-load.c:open_path): the rest of that list is not tried."""
+    here = world(
+        {
+            "/e/m.so": lib(needs=[T], rpath="/a:/b:/c"),
+            "/a/libT.so.1": Link("libT.so.1"),
+            "/b/libT.so.1": lib(T),
+            "/lib/libT.so.1": lib(T),
+        }
+    )
+    found = linking.link(path("/e/m.so"), here, glibc()).bindings[0]
+    assert (found.provider, [item.path for item in found.tried]) == ("/lib/libT.so.1", ["/a/libT.so.1"])

@@ -8,7 +8,7 @@ from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import FindingKind
+from safepip.model.report import Consumer, FindingKind
 from safepip.model.survey import Answer, Need, Standing
 from safepip.reasoning.libraries import losses, objects
 from safepip.reasoning.libraries.survey import Surveyor
@@ -300,3 +300,89 @@ def test_a_move_to_another_provider_is_lost_where_that_lacks_something_and_a_cha
     ]
     only = losses.with_symbols([group(FindingKind.PROVIDER_CHANGED, "/a")], lacking)
     assert [item.kind for item in only] == [FindingKind.PROVIDER_CHANGED]
+
+
+def chains_of(
+    contents: Mapping[str, Content], *dists: Distribution, leaving: Distribution
+) -> list[tuple[str, ...]]:
+    return [chain for _, _, _, chains in lost(contents, [*dists, leaving], [leaving]) for chain in chains]
+
+
+GONE = {"gone/libgone.so": lib("libgone.so")}
+LEAVER = dist("gone", [*GONE])
+
+
+def test_of_two_ways_to_one_consumer_the_package_named_after_its_distribution_is_told() -> None:
+    modules = {
+        f"{name}/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../own_name/lib")
+        for name in ("aaa", "own_name")
+    }
+    shared = {
+        "own_name/lib/libshared.so": lib("libshared.so", needs=["libgone.so"], rpath="$ORIGIN/../../gone")
+    }
+    own = dist("own-name", [*modules, *shared])
+    assert chains_of({**modules, **shared, **GONE}, own, leaving=LEAVER) == [
+        ("import own_name", f"own_name/_m{EXT}", "libshared.so", "libgone.so")
+    ]
+
+
+def test_of_two_ways_the_shorter_is_told_then_the_nearer_to_the_top() -> None:
+    near = {
+        f"app/deep/_m{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/../lib"),
+        f"app/a_long_name{EXT}": lib(needs=["libshared.so"], rpath="$ORIGIN/lib"),
+    }
+    shared = {"app/lib/libshared.so": lib("libshared.so", needs=["libgone.so"], rpath="$ORIGIN/../../gone")}
+    app = dist("app", [*near, *shared])
+    assert chains_of({**near, **shared, **GONE}, app, leaving=LEAVER) == [
+        ("import app", f"app/a_long_name{EXT}", "libshared.so", "libgone.so")
+    ]
+
+
+def test_a_loss_goes_on_through_several_imports_down_to_its_cause() -> None:
+    """third needs what second had loaded, which needs what first had loaded, which loses its library."""
+    contents: dict[str, Content] = {
+        **GONE,
+        f"first/_m{EXT}": lib(needs=["libone.so", "libgone.so"], rpath="$ORIGIN/lib:$ORIGIN/../gone"),
+        "first/lib/libone.so": lib("libone.so"),
+        f"second/_m{EXT}": lib(needs=["libone.so", "libtwo.so"], rpath="$ORIGIN/lib"),
+        "second/lib/libtwo.so": lib("libtwo.so"),
+        f"third/_m{EXT}": lib(needs=["libtwo.so"]),
+    }
+    first = dist("first", [f"first/_m{EXT}", "first/lib/libone.so"])
+    second = dist("second", [f"second/_m{EXT}", "second/lib/libtwo.so"], requires=["first"])
+    third = dist("third", [f"third/_m{EXT}"], requires=["second"])
+    found = lost(contents, [first, second, third, LEAVER], [LEAVER])
+    assert [(wants, who) for _, wants, who, _ in found] == [
+        ("libgone.so", name) for name in ("first", "second", "third")
+    ]
+    assert found[2][3] == [
+        (
+            "import third",
+            f"third/_m{EXT}",
+            "libtwo.so, loaded by import second",
+            f"second/_m{EXT}",
+            "libone.so, loaded by import first",
+            f"first/_m{EXT}",
+            "libgone.so",
+        )
+    ]
+
+
+def test_the_consumers_of_a_group_are_told_with_their_ways() -> None:
+    one = group(FindingKind.LIBRARY_LOST, "/a", "/b")
+    assert one.consumers == (
+        Consumer(TargetPath("/a"), "app", ("/a",)),
+        Consumer(TargetPath("/b"), "app", ("/b",)),
+    )
+
+
+def test_a_loss_that_is_one_already_hides_no_change_after_it() -> None:
+    both = [group(FindingKind.LIBRARY_LOST, "/c"), group(FindingKind.PROVIDER_CHANGED, "/b")]
+    found = losses.with_symbols(both, lambda _: ("inflate",))
+    assert [item.kind for item in found] == [FindingKind.LIBRARY_LOST, FindingKind.SYMBOL_LOST]
+
+
+def test_a_path_is_told_below_its_site_or_the_prefix_or_whole() -> None:
+    paths = ("/env/lib/python3.12/site-packages/a/b.py", "/env/bin/tool", "/environment/x", "/usr/x")
+    told = [losses.relative(TargetPath(path), inventory()) for path in paths]
+    assert told == ["a/b.py", "bin/tool", "/environment/x", "/usr/x"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
@@ -171,3 +172,13 @@ def test_a_name_is_taken_by_a_file_that_could_be_loaded_under_it() -> None:
     paths = [at(name) for name in ("a.so.1", "b.so", "cut.so", "x.so", "y.txt", "gone.so")]
     assert objects.taken_names(paths, BIN, world) == {"a.so.1", "liba.so", "b.so", "cut.so"}
     assert list(objects.unreadable(paths, BIN, world)) == [(at("cut.so"), Flaw.CUT_OFF)]
+
+
+def test_a_filter_is_a_need_and_so_is_an_auxiliary() -> None:
+    elf = replace(lib(needs=["liba.so"]), filters=("/x/libf.so",), auxiliaries=("libx.so",))
+    path = at("m.so")
+    assert objects.needing(Objects({}, {path: elf})) == {
+        "liba.so": [path],
+        "libf.so": [path],
+        "libx.so": [path],
+    }

@@ -235,3 +235,73 @@ def test_what_an_earlier_import_may_do_without_it_does_not_bring() -> None:
     assert standings({**torch, **vision}, inventory(first, second), ()) == {
         ("vision", "libnone.so"): Standing.MISSING
     }
+
+
+def test_a_need_of_its_own_distribution_is_met_by_another_before_by_itself() -> None:
+    """Both have it loaded; what is imported first by any user is the required one."""
+    contents: dict[str, Content] = {
+        f"base/_m{EXT}": lib(needs=["libx.so"], rpath="$ORIGIN"),
+        "base/libx.so": lib("libx.so"),
+        f"user/_a{EXT}": lib(needs=["libx.so"], rpath="$ORIGIN"),
+        "user/libx.so": lib("libx.so"),
+        f"user/_b{EXT}": lib(needs=["libx.so"]),
+    }
+    base = dist("base", [f"base/_m{EXT}", "base/libx.so"])
+    user = dist("user", [f"user/_a{EXT}", "user/libx.so", f"user/_b{EXT}"], requires=["base"])
+    answers = surveyed(contents, base, user).survey.answers
+    (answer,) = [one for need, one in answers.items() if need.root == at(f"user/_b{EXT}")]
+    assert (answer.standing, answer.provider, answer.preloader) == (
+        Standing.PRELOADED,
+        at("base/libx.so"),
+        at(f"base/_m{EXT}"),
+    )
+
+
+def test_an_import_under_way_does_not_keep_another_from_coming_first() -> None:
+    contents: dict[str, Content] = {
+        f"a/_m{EXT}": lib(needs=["libx.so"]),
+        f"a/_other{EXT}": lib(needs=["libx.so"], rpath="$ORIGIN"),
+        "a/libx.so": lib("libx.so"),
+    }
+    answers = surveyed(contents, dist("a", [*contents])).survey.answers
+    assert {need.root: one.standing for need, one in answers.items()} == {
+        at(f"a/_m{EXT}"): Standing.PRELOADED,
+        at(f"a/_other{EXT}"): Standing.SEARCHED,
+    }
+
+
+def test_a_library_that_names_an_interpreter_is_no_program_and_one_of_fixed_place_is() -> None:
+    """libc.so.6 can be run, too, and is loaded into the interpreter's process like any library."""
+    libc, tool = at("x/libc.so.6"), at("x/bin/tool")
+    contents: dict[str, Content] = {
+        "/usr/bin/python3.12": program(needs=["libpy.so"], rpath="/usr/lib/py"),
+        "/usr/lib/py/libpy.so": lib("libpy.so"),
+        libc: replace(lib("libc.so.6", needs=["libpy.so"]), interpreter="/lib/ld.so"),
+        tool: replace(program(needs=["libpy.so"]), pie=False, type=2),
+    }
+    answers = surveyed(contents, dist("x", [libc, tool])).survey.answers
+    assert {need.root: one.standing for need, one in answers.items()} == {
+        libc: Standing.SEARCHED,
+        tool: Standing.MISSING,
+    }
+
+
+def test_a_copy_is_known_by_its_soname_or_else_by_its_file() -> None:
+    contents: dict[str, Content] = {
+        f"a/_m{EXT}": lib(needs=["libx.so.1", "libfile.so"]),
+        "far/libx.so.1.2": lib("libx.so.1"),
+        "far/libfile.so": lib(),
+    }
+    answers = surveyed(contents, dist("a", [*contents])).survey.answers
+    assert {need.wants: one.standing for need, one in answers.items()} == {
+        "libx.so.1": Standing.ELSEWHERE,
+        "libfile.so": Standing.ELSEWHERE,
+    }
+
+
+def test_a_load_of_several_names_opens_each_of_them() -> None:
+    both = replace(OPENS, sonames=("libother.so.*", "libcudnn.so.*"))
+    torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
+    assert standings({**TORCH, **CUDNN}, inventory(torch, cudnn), [both]) == {
+        ("torch", "libcudnn.so.9"): Standing.PRELOADED
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from safepip.model.elf import Symbol, Symbols, VersionNeed
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
@@ -72,3 +74,43 @@ def test_of_a_consumer_that_cannot_be_read_nothing_is_known_to_be_lacking() -> N
     world = FakeWorld({X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()}, {Z: table()})
     loading = linking.link(X, world, glibc())
     assert symbols.lacking(loading, X, Z, world) == ()
+
+
+OLD, NEW = Symbol("inflate", "Z_1"), Symbol("inflate", "Z_2")
+PLAIN = Symbol("inflate", "")
+
+
+def test_a_need_without_a_version_is_served_by_the_default_and_by_the_first_version_only() -> None:
+    """dl-lookup.c:check_match: a hidden definition counts where its version is the object's first."""
+    needing = table(undefined=(PLAIN,))
+    hidden = table(NEW, hidden=(NEW,), versions=frozenset({"Z_1", "Z_2"}))
+    assert lacks(needing, table(NEW, versions=frozenset({"Z_2"}))) == []
+    assert lacks(needing, hidden) == ["inflate"]
+    assert lacks(needing, replace(hidden, first_version="Z_2")) == []
+
+
+def test_a_need_with_a_version_is_served_by_that_one_or_by_a_definition_without_any() -> None:
+    needing = table(undefined=(NEW,))
+    assert lacks(needing, table(OLD, versions=frozenset({"Z_1"}))) == ["inflate"]
+    assert lacks(needing, table(OLD, NEW, versions=frozenset({"Z_1"}))) == []
+    assert lacks(needing, table(PLAIN, versions=frozenset({"Z_1"}))) == []
+    assert lacks(needing, table(PLAIN)) == []
+    assert lacks(needing, table(START)) == ["inflate"]
+
+
+def test_a_version_that_another_library_is_asked_for_is_not_asked_of_this_one() -> None:
+    y = TargetPath("/lib/liby.so.1")
+    wanted = table(needs=(VersionNeed("liby.so.1", "Y_9", weak=False),))
+    offered = table(versions=frozenset({"Z_1"}))
+    world = FakeWorld(
+        {
+            X: lib(needs=["libz.so.1", "liby.so.1"]),
+            Z: lib("libz.so.1"),
+            y: lib("liby.so.1"),
+            "/bin/python": lib(),
+        },
+        {X: wanted, Z: offered, y: offered},
+    )
+    loading = linking.link(X, world, glibc())
+    assert symbols.lacking(loading, X, Z, world) == ()
+    assert symbols.lacking(loading, X, y, world) == wanted.versions_needed

@@ -105,14 +105,16 @@ def _losses(need: Need, now: Answer, worlds: Worlds) -> Iterator[Loss]:
     head = chain_to(after.loadings[need.root], need.consumer, inventory)
     preloader = was.preloader if was is not None and kind is FindingKind.LIBRARY_LOST else None
     causes = list(_causes(preloader, before, after)) if preloader else []
-    for cause in causes:
-        tail = chain_to(after.loadings[cause.root], cause.consumer, inventory)
-        chain = (*head, f"{need.wants}, loaded by {tail[0]}", *tail[1:], cause.wants)
+    for way in causes:
+        chain, wants = head, need.wants
+        for step in way:
+            tail = chain_to(after.loadings[step.root], step.consumer, inventory)
+            chain, wants = (*chain, f"{wants}, loaded by {tail[0]}", *tail[1:]), step.wants
         yield loss(
-            Need(need.root, need.consumer, cause.wants),
-            after.answers[cause],
-            before.answers.get(cause),
-            chain,
+            Need(need.root, need.consumer, wants),
+            after.answers[way[-1]],
+            before.answers.get(way[-1]),
+            (*chain, wants),
         )
     if not causes:
         yield loss(need, now, was, (*head, need.wants))
@@ -142,9 +144,9 @@ def _lacks_more(need: Need, before: Survey) -> bool:
 
 def _causes(
     preloader: TargetPath, before: Survey, after: Survey, passed: frozenset[TargetPath] = frozenset()
-) -> Iterator[Need]:
-    """Why an earlier import that had a library loaded does not get that far any more: its own loss, or that of the
-    import before it.
+) -> Iterator[tuple[Need, ...]]:
+    """Why an earlier import that had a library loaded does not get that far any more: its own loss, or what the
+    import before it had loaded for it, and so on down to a loss.
     """
     for need, now in after.answers.items():
         if (
@@ -157,7 +159,7 @@ def _causes(
                 if earlier is not None and earlier not in passed
                 else []
             )
-            yield from deeper or [need]
+            yield from ((need, *way) for way in deeper or [()])
 
 
 def _plainness(loss: Loss) -> tuple[bool, bool, bool, int, int, str]:
