@@ -136,7 +136,7 @@ def changes(node: ast.AST) -> Iterator[tuple[str, ast.AST]]:
             changed = ast.UnaryOp(ast.Not(), test)
             fields = {name: value for name, value in ast.iter_fields(node) if name != "test"}
             yield f"{shown} → not", type(node)(test=changed, **fields)
-        case ast.Return(value) if value is not None and not _is_none(value):
+        case ast.Return(value) if value is not None and not _is_nothing(value):
             yield f"{shown} → None", ast.Return(ast.Constant(None))
         case ast.Continue():
             yield "continue → break", ast.Break()
@@ -156,8 +156,9 @@ def _flip(operator: ast.AST) -> ast.AST:
     return FLIPPED[type(operator)]()
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_nothing(node: ast.expr) -> bool:
+    """To whoever asks, None says the same."""
+    return isinstance(node, ast.Constant) and not node.value
 
 
 class Watch:

@@ -13,7 +13,7 @@ from safepip.model.paths import TargetPath
 from safepip.reasoning.code.finder import DISTUTILS_HOOK, Finder, gone_names
 from safepip.world import Changed
 from support.environments import EXT, SITE, STDLIB, at, dist, files, target
-from support.fake_world import FakeWorld
+from support.fake_world import FakeWorld, Link
 
 
 def finder(*names: str, stdlib: tuple[str, ...] = ()) -> Finder:
@@ -198,3 +198,62 @@ def test_what_another_hook_gives_stays() -> None:
     look = mapped(("one", "/src/one.py"), there=("/src/one.py", at("x.py")))
     removal = Removal((dist("leaver", ("x.py",)),), (at("x.py"),))
     assert gone_names(removal, look, look, FakeWorld({}).real) == {}
+
+
+def test_a_package_that_a_link_leads_to_is_found_where_it_really_lies() -> None:
+    there = {"real/__init__.py": b"", "real/inner.py": b"", "plain/__init__.py": b""}
+    world = FakeWorld(
+        {
+            **files({}),
+            **{at(name): data for name, data in there.items()},
+            at("linked"): Link(at("real")),
+            at("file.py"): Link(at("real/inner.py")),
+        }
+    )
+    look = Finder(world, target())
+    assert look.find("linked") == Found(at("real/__init__.py"), (at("real"),))
+    assert look.find("linked.inner") == Found(at("real/inner.py"))
+    assert look.find("plain") == Found(at("plain/__init__.py"), (at("plain"),))
+    assert look.find("file") == Found(at("file.py"))
+
+
+def test_byte_code_alone_is_a_module() -> None:
+    assert finder("old.pyc").find("old") == Found(at("old.pyc"))
+
+
+def test_folders_of_folders_are_empty_as_far_down_as_is_looked() -> None:
+    for depth, expected in ((7, None), (12, Found(None, (at("deep"),)))):
+        world = FakeWorld(files({}), folders=(f"{SITE}/deep/{'/'.join('x' * depth)}",))
+        assert Finder(world, target()).find("deep") == expected
+    held = FakeWorld(files({"deep/x/x/data": b""}))
+    assert Finder(held, target()).find("deep") == Found(None, (at("deep"),))
+
+
+def test_setuptools_in_one_of_several_sites_gives_distutils() -> None:
+    shim = {DISTUTILS_HOOK: b"", "setuptools/__init__.py": b"", "setuptools/_distutils/__init__.py": b""}
+    two = replace(target(), sites=(TargetPath("/second"), SITE))
+    found = Finder(FakeWorld(files(shim)), two).find("distutils")
+    assert found == Found(at("setuptools/_distutils/__init__.py"), (at("setuptools/_distutils"),))
+
+
+def test_what_is_taken_by_nobodys_row_is_the_first_leavers() -> None:
+    world = FakeWorld(files({"x.py": b""}))
+    bare, second = replace(dist("bare"), files=None), dist("second", ("x.py",))
+    for leaving, taker in (((bare, second), second), ((bare,), bare)):
+        removal = Removal(leaving, (at("x.py"),))
+        finders = Finder(world, target()), Finder(Changed(world, removal.gone), target())
+        assert gone_names(removal, *finders, world.real)["x"].dist == taker
+
+
+def test_a_shared_init_that_gives_way_to_a_module_is_a_loss_and_an_own_one_that_leaves_a_namespace_is() -> (
+    None
+):
+    init = "x/__init__.py"
+    assert gone((init,), stays=("x/y.py", "x.py"), shared=(init,)) == {"x": at("x.py")}
+    assert gone((init,), stays=("x/y.py",)) == {"x": None}
+    assert gone((init,), stays=("x/y.py",), shared=(init,)) == {}
+
+
+def test_a_namespace_that_becomes_a_module_is_another() -> None:
+    assert gone(("x/y.py",), stays=("x.py",)) == {}
+    assert gone(("ns/y.py",), stays=("ns/z.py",)) == {"ns.y": None}

@@ -527,3 +527,79 @@ def test_a_host_with_a_plugin_of_its_own_is_told_once() -> None:
         entry_points=[EntryPoint("pytest11", "own", "pytest.own")],
     )
     assert [loss.host for loss in environment(NUMPY, host).without("numpy").losses] == [False]
+
+
+@pytest.mark.parametrize(
+    ("source", "lost"),
+    [
+        ("try:\n    import os\n    import nothere\nexcept ImportError:\n    import numpy\n", True),
+        ("try:\n    import os\nexcept ImportError:\n    import numpy\n", False),
+        ("try:\n    import numpy\nexcept ImportError:\n    import os\n    import numpy.linalg\n", True),
+        ("try:\n    import numpy\nexcept ImportError:\n    import os\n", False),
+        ("import _missing\nimport numpy\n", True),
+        ("import missing\nimport numpy\n", False),
+        ("try:\n    import missing\nexcept ImportError:\n    pass\nimport numpy\n", True),
+        ("try:\n    import os\nexcept ImportError:\n    import missing\nimport numpy\n", True),
+        (
+            "try:\n    import missing\nexcept ImportError:\n    pass\nelse:\n    import missing2\nimport numpy\n",
+            True,
+        ),
+    ],
+)
+def test_what_is_tried_first_and_what_is_missing_already_decide_together(source: str, lost: bool) -> None:  # noqa: FBT001
+    assert list(environment(NUMPY, user(source)).chains("numpy")) == (["user"] if lost else [])
+
+
+def test_an_inner_module_that_fails_is_felt_by_those_who_declare_it_and_import_it() -> None:
+    there = environment(
+        NUMPY,
+        package(
+            "pkg",
+            {"pkg/__init__.py": "", "pkg/inner.py": "import numpy", "pkg/mid.py": "from . import inner"},
+        ),
+        user("import pkg.mid", name="one", requires=("pkg",)),
+        user("import pkg", name="two", requires=("pkg",)),
+    )
+    assert there.chains("numpy") == {
+        "one": "import one → one/__init__.py:1 → pkg/mid.py:1 → pkg/inner.py:1 → import numpy"
+    }
+
+
+def test_a_command_that_begins_at_an_inner_module_which_fails_later_is_lost() -> None:
+    sources = {"pkg/__init__.py": "", "pkg/cli.py": "from . import work", "pkg/work.py": "import numpy"}
+    point = EntryPoint("console_scripts", "pkg", "pkg.cli:main")
+    there = environment(NUMPY, package("pkg", sources, entry_points=[point]))
+    assert list(there.chains("numpy")) == ["pkg"]
+
+
+def test_the_backend_of_a_compiled_module_is_missed_where_it_is_one_of_several_requirements() -> None:
+    there = environment(
+        package("cffi", {"_cffi_backend.abi3.so": "", "cffi/__init__.py": ""}),
+        package("one", {"one.abi3.so": "_cffi_backend"}, requires=("other", "cffi")),
+        package("two", {"two.abi3.so": "_cffi_backend"}, requires=("other",)),
+    )
+    assert list(there.chains("cffi")) == ["one"]
+
+
+@pytest.mark.parametrize("group", ["flask.commands", "flask", "Flask_x.y"])
+def test_a_plugin_of_what_leaves_is_loaded_no_more(group: str) -> None:
+    flask = package("flask", {"flask/__init__.py": ""})
+    sources = {"ext/__init__.py": "", "ext/plug.py": "import flask"}
+    plugin = package("ext", sources, entry_points=[EntryPoint(group, "ext", "ext.plug")])
+    assert environment(flask, plugin).chains("flask") == {}
+
+
+@pytest.mark.parametrize(
+    ("group", "name"), [("console_scripts", "plugin"), ("flaskext", "x"), ("console_scripts", "flask")]
+)
+def test_a_command_is_no_plugin_whatever_it_is_called(group: str, name: str) -> None:
+    flask = package("flask", {"flask/__init__.py": ""})
+    host = package("flaskext", {"flaskext/__init__.py": ""})
+    sources = {"ext/__init__.py": "", "ext/plug.py": "import flask"}
+    plugin = package("ext", sources, entry_points=[EntryPoint(group, name, "ext.plug")])
+    assert list(environment(flask, host, plugin).chains("flask")) == ["ext"]
+
+
+def test_only_a_module_that_an_import_can_name_is_looked_at() -> None:
+    sources = {"user/__init__.py": "", "user/a-script.py": "import numpy"}
+    assert list(environment(NUMPY, package("user", sources)).chains("numpy")) == []

@@ -90,3 +90,22 @@ def test_a_source_that_cannot_be_read_is_said_and_the_others_are_judged() -> Non
 def test_where_nothing_goes_that_could_be_imported_nothing_is_read() -> None:
     assert found({"bad.py": "def broken(:"}, "none") == ((), ())
     assert own_code.losses([], environment(LOST).without("lost")) == ((), ())
+
+
+@pytest.mark.parametrize(
+    ("name", "source"),
+    [
+        ("pkg/sub/mod.py", "from .. import lost"),
+        ("pkg/sub/__init__.py", "from .. import lost"),
+        ("pkg/mod.py", "from .lost import x"),
+    ],
+)
+def test_a_relative_import_is_seen_from_where_it_stands(name: str, source: str) -> None:
+    assert chains({"pkg/__init__.py": "", "pkg/lost.py": "", name: source}) == []
+
+
+def test_a_file_that_no_import_names_is_a_program_all_the_same() -> None:
+    assert chains({"a-b.py": "import lost", "c.d/e.py": "import lost"}) == [
+        (f"{HOME}/a-b.py:1", "import lost"),
+        (f"{HOME}/c.d/e.py:1", "import lost"),
+    ]

@@ -93,3 +93,14 @@ def test_users_are_those_who_declare_it_without_an_extra_directly_or_through_oth
     assert names(users_of(base, staying)) == ["left", "right"]
     assert names(leading_to([base], staying)) == ["base", "left", "right", "top"]
     assert names(leading_to([], staying)) == []
+
+
+def test_what_is_no_beginning_hides_none_after_it() -> None:
+    assert tops("notes.txt", "tests/a.py", "zed.py", "one/__init__.py") == ("one", "zed")
+    assert started(("console_scripts", "x", ":y"), ("console_scripts", "tool", "pkg:main")) == [
+        Start("pkg", "command tool")
+    ]
+
+
+def test_a_namespace_of_libraries_and_a_data_file_of_a_package_are_no_modules() -> None:
+    assert tops("ns/libx.so", "ns/data.txt", "solo.so") == ("solo", "ns.libx")
