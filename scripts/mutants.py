@@ -166,12 +166,12 @@ class Watch:
 
     def __init__(self, paths: Sequence[str]) -> None:
         self.paths = paths
-        self.failed = False
+        self.failed = ""  # a test
         self.survivors: list[Mutant] = []
         self.counts = Counter[str]()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self.failed = self.failed or report.failed
+        self.failed = self.failed or (report.nodeid if report.failed else "")
 
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         reaching = self.measure(session.items)
@@ -198,7 +198,7 @@ class Watch:
             self.took[item] = time.perf_counter() - begin
         measured.stop()
         if self.failed:
-            sys.exit("the tests fail without any change")
+            pytest.exit(f"{self.failed} fails without any change", 1)
         by_name = {item.nodeid: item for item in items}
         reaching: dict[tuple[str, int], list[pytest.Item]] = defaultdict(list)
         data = measured.get_data()

@@ -148,3 +148,34 @@ def test_what_something_wanted_needs_is_no_leftover() -> None:
     assert [(why, dists) for why, dists, _ in audit.spare_sets(judged, inventory(wanted, B, C))] == [
         (Spare.LEFTOVER, (C,))
     ]
+
+
+def test_a_note_hides_no_reason_and_of_two_as_strong_the_first_is_told() -> None:
+    note = replace(finding("pandas"), severity=Severity.NOTE)
+    first = finding("pandas", FindingKind.IMPORT_LOST)
+    second = replace(first, message="later")
+    assert audit.needed_by(Verdict(target(), Removal(), (note, first, second))) == (
+        Reason("pandas", FindingKind.IMPORT_LOST, Severity.REFUSE, "pandas loses"),
+    )
+
+
+def test_distributions_of_one_cuda_and_of_others_vendors_are_no_sets() -> None:
+    twelve, other = dist("nvidia-cudnn-cu12"), dist("cupy-cu13")
+    judged = [Judged(item, Verdict(target(), Removal()), (), 0) for item in (twelve, other)]
+    assert list(audit.spare_sets(judged, inventory(twelve, other))) == []
+
+
+def test_what_is_needed_by_what_something_wanted_needs_is_no_leftover() -> None:
+    wanted = replace(A, requested=True)
+
+    def needs(who: str) -> Reason:
+        return Reason(who, FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "")
+
+    verdict = Verdict(target(), Removal())
+    judged = [
+        Judged(wanted, verdict, (), 0),
+        Judged(B, verdict, (needs("a"),), 0),
+        Judged(C, verdict, (needs("b"),), 0),
+        Judged(D, verdict, (), 0),
+    ]
+    assert [dists for _, dists, _ in audit.spare_sets(judged, inventory(wanted, B, C, D))] == [(D,)]

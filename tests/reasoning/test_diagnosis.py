@@ -12,7 +12,7 @@ from safepip.model.elf import Binding
 from safepip.model.environment import Distribution, EntryPoint, Inventory
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.survey import Answer, Need, Objects, Standing
+from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.health import diagnosis
 from support.environments import EXT, at, dist, inventory
 from support.fake_world import Content, lib
@@ -259,3 +259,37 @@ def test_a_need_that_the_variable_alone_brings_is_told_too() -> None:
 
 def test_an_inventory_without_distributions_ails_nothing() -> None:
     assert list(diagnosis.unmet_requirements(Inventory(inventory().target, ()), ())) == []
+
+
+def test_a_requirement_that_counts_for_nobody_or_cannot_be_read_or_is_met_hides_none_after_it() -> None:
+    for first in ("x; extra == 'more'", "x >> 1", "dep"):
+        there = inventory(dist("user", requires=[first, "gone"]), dist("dep"))
+        assert [item.wants for item in diagnosis.unmet_requirements(there, ())] == ["gone"]
+
+
+def test_without_an_extra_among_the_markers_a_requirement_under_one_still_counts_for_nobody() -> None:
+    there = inventory(dist("user", requires=["x; extra == ''", "y; extra == 'more'"]))
+    bare = replace(there, target=replace(there.target, markers={"python_version": "3.12"}))
+    assert [item.wants for item in diagnosis.unmet_requirements(bare, ())] == ["x"]
+
+
+def test_a_need_of_nobody_hides_none_after_it_and_an_earlier_import_meets_one_too() -> None:
+    owned = Objects({MODULE: TORCH}, {})
+    nobodys = lacking("a", provider=None)
+    assert len(list(diagnosis.missing_symbols([nobodys, lacking("a")], owned))) == 1
+    need, answer, _ = lacking()
+    loaded = answer._replace(standing=Standing.PRELOADED)
+    told = Survey({need: loaded}, {})
+    for other, expected in (
+        (Survey({}, {}), 1),
+        (told, 0),
+        (Survey({need: answer._replace(standing=Standing.ELSEWHERE)}, {}), 1),
+    ):
+        assert len(list(diagnosis.env_reliant(told, other, owned))) == expected
+
+
+def test_a_module_near_the_top_stands_for_one_with_a_shorter_path() -> None:
+    deep, near = at(f"a/b/_m{EXT}"), at(f"a/long_name{EXT}")
+    contents: Mapping[str, Content] = {deep: lib(needs=["libnone.so"]), near: lib(needs=["libnone.so"])}
+    (found,) = missing([dist("a", [deep, near])], contents)
+    assert (found.path, found.paths) == (near, (deep, near))

@@ -195,3 +195,23 @@ def test_what_a_removal_would_take_beyond_is_folded_by_its_reason() -> None:
         paths=(TargetPath("/etc/a"), TargetPath("/etc/b")),
     )
     assert single.message == "removing pkg would delete pkg/a.py, which belongs to another distribution"
+
+
+def test_metadata_is_what_lies_in_its_own_folder() -> None:
+    beside = dist("pkg", ["pkg-1.0.dist-info-extra/x", "a.py"])
+    gone = at("pkg-1.0.dist-info-extra/x")
+    assert list(holdings.hollows({beside.info: (gone,)}, inventory(beside))) == [Hollow(beside, (gone,), 2)]
+
+
+def test_each_owner_is_told_of_its_own_files() -> None:
+    mine, theirs = overwrite("nv/a.so", "new"), (THIRD, Overwritten(at("t/b.so"), ("third", "new"), "new"))
+    told = holdings.of_overwritten([mine, theirs], inventory(OLD, THIRD), {})
+    assert [(item.distribution, item.mended_by) for item in told] == [
+        ("old", (OLD.key,)),
+        ("third", (THIRD.key,)),
+    ]
+
+
+def test_one_file_that_is_altered_is_the_one_that_is_told() -> None:
+    (one,) = holdings.altered({PKG.info: (A, B)}, inventory(NEW, PKG))
+    assert (one.path, one.distribution) == (A, "pkg")

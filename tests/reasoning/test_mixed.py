@@ -146,3 +146,26 @@ def test_distributions_of_two_cuda_releases_are_told_side_by_side() -> None:
         Mixed("CUDA", (), (), "CUDA 12 (1 distribution) and CUDA 13 (2 distributions) side by side")
     ]
     assert found(surveyed({}, *dists[1:])) == []
+
+
+def test_each_build_in_anothers_place_is_told_and_who_uses_another_build_is_not_one_of_its_users() -> None:
+    modules: dict[str, Content] = {
+        f"{name}/_m{EXT}": lib(needs=["libcudnn.so.9"], rpath=f"$ORIGIN/../{name}_nv")
+        for name in ("one", "two")
+    }
+    libraries: dict[str, Content] = {
+        f"{name}_nv/libcudnn.so.9": lib("libcudnn.so.9") for name in ("one", "two")
+    }
+    users = [dist(name, [f"{name}/_m{EXT}"], requires=[f"{name}-own"]) for name in ("idle", "one", "two")]
+    owns = [dist(f"{name}-own", [f"{name}_nv/libcudnn.so.9"], version="1") for name in ("one", "two")]
+    builds = {
+        at(f"{name}_nv/libcudnn.so.9"): Build(
+            at(f"{name}_nv/libcudnn.so.9"), "libcudnn.so.9", (f"{name}-own", "usurper"), "usurper", "2"
+        )
+        for name in ("one", "two")
+    }
+    (told,) = found(surveyed({**modules, **libraries}, *users, *owns), builds)
+    assert told.message == (
+        "one uses cuDNN 2 from usurper; its own one-own 1 was overwritten; "
+        "two uses cuDNN 2 from usurper; its own two-own 1 was overwritten"
+    )

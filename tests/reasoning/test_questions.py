@@ -249,3 +249,67 @@ def test_whose_record_lists_a_name_is_told_there_or_not() -> None:
 def test_a_requirement_is_found_by_the_heart_of_a_librarys_name(soname: str, expected: list[str]) -> None:
     lines = ["nvidia-cudnn-cu12==9.10", "mkl", "zlib", "intel_tbb>=1", "= no name"]
     assert list(questions.naming_stem(soname, lines)) == expected
+
+
+def test_of_two_modules_the_one_that_finds_it_itself_is_told_then_the_one_near_the_top() -> None:
+    deep, near = at(f"app/x/_m{EXT}"), at(f"app/a_long_name{EXT}")
+    contents: Mapping[str, Content] = {
+        deep: lib(needs=["libshared.so"], rpath="$ORIGIN/../lib"),
+        near: lib(needs=["libshared.so"], rpath="$ORIGIN/lib"),
+        at("app/lib/libshared.so"): lib("libshared.so", needs=["libend.so"], rpath="$ORIGIN"),
+        at("app/lib/libend.so"): lib("libend.so"),
+    }
+    (use,) = uses(Sought(frozenset(["libend.so"]), frozenset()), surveyed(contents, dist("app", [*contents])))
+    assert use.chain[:2] == ("import app", f"app/a_long_name{EXT}")
+
+
+def test_a_module_of_the_consumers_own_distribution_is_plainer_than_anothers() -> None:
+    other, own = at(f"a/_m{EXT}"), at(f"zed/x/_m{EXT}")
+    contents: Mapping[str, Content] = {
+        other: lib(needs=["libzed.so"], rpath="$ORIGIN/../zed"),
+        own: lib(needs=["libzed.so"], rpath="$ORIGIN/.."),
+        at("zed/libzed.so"): lib("libzed.so", needs=["libend.so"], rpath="$ORIGIN"),
+        at("zed/libend.so"): lib("libend.so"),
+    }
+    zed = dist("zed-lib", [own, at("zed/libzed.so"), at("zed/libend.so")])
+    (use,) = uses(Sought(frozenset(["libend.so"]), frozenset()), surveyed(contents, dist("a", [other]), zed))
+    assert use.chain[0] == "import zed.x"
+
+
+def test_a_distribution_of_two_words_is_named_after_a_module_with_an_underscore() -> None:
+    first, named = at(f"aaa/_m{EXT}"), at(f"two_words/_m{EXT}")
+    shared = at("two_words/libs.so")
+    contents: Mapping[str, Content] = {
+        first: lib(needs=["libs.so"], rpath="$ORIGIN/../two_words"),
+        named: lib(needs=["libs.so"], rpath="$ORIGIN"),
+        shared: lib("libs.so", needs=["libnone.so"]),
+    }
+    (use,) = uses(
+        Sought(frozenset(["libnone.so"]), frozenset()),
+        surveyed(contents, dist("two-words", [first, named, shared])),
+    )
+    assert use.chain[0] == "import two_words"
+
+
+def test_an_extra_counts_where_the_targets_markers_say_nothing_of_extras() -> None:
+    dep, user = dist("dep"), dist("user", requires=["dep; extra == 'x'"], extras=["x"])
+    there = inventory(dep, user)
+    bare = replace(there, target=replace(there.target, markers={}))
+    assert list(questions.declared(dep, bare)) == [Declared("user", "dep; extra == 'x'", extra=True)]
+
+
+@pytest.mark.parametrize(
+    ("soname", "line", "found"),
+    [
+        ("libtbb.so", "tbb", True),
+        ("libgl.so.1", "opengl", False),
+        ("libabc_2-3.so", "a-b-c", True),
+        ("libx2.so", "x", False),
+    ],
+)
+def test_the_heart_of_a_name_has_three_letters_at_least_and_dashes_do_not_count(
+    soname: str,
+    line: str,
+    found: bool,  # noqa: FBT001
+) -> None:
+    assert list(questions.naming_stem(soname, [line])) == ([line] if found else [])

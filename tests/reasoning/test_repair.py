@@ -185,3 +185,62 @@ def test_what_a_person_has_changed_comes_last_and_is_marked() -> None:
         ("cudnn==9.10", False),
         ("numpy==2.0", True),
     ]
+
+
+def test_what_a_kept_change_brings_back_is_every_library_of_its_files_and_no_other() -> None:
+    file = at("cudnn/libcudnn.so.9")
+    other = replace(LIBRARY, soname="libother.so.1", mended_by=())
+    same = replace(LIBRARY, mended_by=())
+    named = Ailment(Check.MISSING_SYMBOL, Level.ERROR, "torch", "", soname="libcudnn.so.9")
+    cures, incurable = plan(
+        (HOLLOW, same, other, named), inventory(CUDNN), Means((Kept(1, "cudnn", frozenset([file])),))
+    )
+    assert [cure.cures for cure in cures] == [(HOLLOW, same)]
+    assert incurable == (other, named)
+
+
+def test_pips_wreckage_of_what_is_not_installed_any_more_is_known_by_its_name() -> None:
+    left = Ailment(Check.LEFTOVERS, Level.ERROR, "Gone_pkg", "left over")
+    wants = unmet("pandas", "gone-pkg>=1")
+    odd = replace(dist("odd"), key=DistKey("by-key"))
+    missing = replace(wants, wants="by-key")
+    cures, _ = plan((left, wants), inventory(), Means())
+    assert [(cure.title, cure.command, cure.cures) for cure in cures] == [
+        (
+            "Put back what pip had moved aside",
+            ("safepip", "--python", "/env/bin/python", "doctor", "--fix", "--only", "leftovers"),
+            (left, wants),
+        )
+    ]
+    cures, _ = plan((replace(left, distribution="odd"), missing), inventory(odd), Means())
+    assert cures[0].cures == (replace(left, distribution="odd"), missing)
+
+
+def test_each_step_says_what_it_does() -> None:
+    bare = Ailment(Check.NO_RECORD, Level.WARN, "numpy", "no list", mended_by=(NUMPY.key,))
+    nobodys = Ailment(
+        Check.OVERWRITTEN, Level.WARN, "cudnn", "hold the bytes of nobody", mended_by=(CUDNN.key,)
+    )
+    second = dist("second", version="3")
+    hollow = replace(HOLLOW, mended_by=(second.key,))
+    gone = lost(TORCH)
+    system = Ailment(Check.NO_RECORD, Level.WARN, "x", "no list")
+    found = plan(
+        (
+            system,
+            hollow,
+            replace(gone, mended_by=(TORCH.key,)),
+            unmet("a", "lib"),
+            unmet("a", "other"),
+            bare,
+            nobodys,
+        ),
+        inventory(NUMPY, CUDNN, second, replace(TORCH, version="2.9")),
+        Means(),
+    )
+    assert [(cure.title, cure.note) for cure in found[0]] == [
+        ("Install second 3, torch 2.9 anew", ""),
+        ("Install what is required: lib, other", ""),
+        ("Install numpy over itself: that writes a RECORD", ""),
+        ("Install cudnn 9.10 anew", ""),
+    ]
