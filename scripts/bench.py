@@ -3,7 +3,8 @@
     python3 scripts/bench.py ENV [--runs N] [--remove NAME …]
 
 ENV is a virtual environment with pip; it is not changed (pip's own uninstall is timed on copies of hard links).
-Prints a Markdown table: medians, the ratio to pip's, and the largest peak of memory. Timings are figures to read,
+Prints Markdown tables: medians, the ratio to pip's, the largest peak of memory, and the system calls (strace). What is
+not installed (uv, pipdeptree, strace; readers of ELF: see bench_readers.py) is left out. Timings are figures to read,
 never a test. Run it with the python that safepip is installed in.
 """
 
@@ -76,6 +77,7 @@ def main() -> int:
             f"| {name} | {pip.wall:.3f} s | {guard.wall:.3f} s | {guard.wall / pip.wall:.2f} | {guard.memory} MiB |",
             flush=True,
         )
+    print_commands(environment, options.remove[-1], options.runs)
     print("\n| command | pip | safepip | more |\n| --- | --- | --- | --- |")
     pip_list = measured([environment / "bin" / "python", "-m", "pip", "list"], options.runs)
     ours = measured([*safepip(environment), "list"], options.runs)
@@ -93,6 +95,54 @@ def main() -> int:
     print(f"\nWhere the time of one dry-run goes ({options.remove[0]}):\n\n| stage | time |\n| --- | --- |")
     subprocess.run([sys.executable, "-c", STAGES, environment, options.remove[0]], check=True, env=quiet())
     return 0
+
+
+def print_commands(environment: Path, name: str, runs: int) -> None:
+    """Every question that safepip answers, beside what people ask today."""
+    python = environment / "bin" / "python"
+    commands: dict[str, list[str | Path]] = {
+        f"safepip uninstall --dry-run {name}": [*safepip(environment), "uninstall", "--dry-run", name],
+        "safepip why libcudnn": [*safepip(environment), "why", "libcudnn"],
+        "safepip audit": [*safepip(environment), "audit"],
+        "safepip doctor": [*safepip(environment), "doctor"],
+        "pip check": [python, "-m", "pip", "check"],
+        "pip list": [python, "-m", "pip", "list"],
+        "pipdeptree": [beside("pipdeptree"), "--python", python],
+        "uv pip check": [beside("uv"), "pip", "check", "--python", python],
+        "uv pip uninstall --dry-run": [
+            beside("uv"),
+            "pip",
+            "uninstall",
+            "--dry-run",
+            "--python",
+            python,
+            name,
+        ],
+    }
+    print("\n| command | median | peak memory | system calls |\n| --- | ---: | ---: | ---: |")
+    for title, command in commands.items():
+        if Path(command[0]).exists():
+            figure = measured(command, runs)
+            print(
+                f"| {title} | {figure.wall:.3f} s | {figure.memory} MiB | {system_calls(command)} |",
+                flush=True,
+            )
+
+
+def beside(name: str) -> Path:
+    """A tool installed with safepip, or found on the PATH."""
+    own = Path(sys.executable).with_name(name)
+    return own if own.exists() else Path(shutil.which(name) or own)
+
+
+def system_calls(command: list[str | Path]) -> str:
+    strace = shutil.which("strace")
+    if strace is None:
+        return "-"
+    with tempfile.NamedTemporaryFile("r") as counts:
+        traced = [strace, "-f", "-c", "-U", "calls,name", "-o", counts.name, *command]
+        subprocess.run(traced, check=False, capture_output=True, env=quiet())
+        return next((line.split()[0] for line in counts if line.rstrip().endswith("total")), "-")
 
 
 def read_options() -> argparse.Namespace:
