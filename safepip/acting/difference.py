@@ -128,7 +128,7 @@ def _add_fresh(entry: os.DirEntry[str], path: str, found: Difference) -> None:
 def _items(snapshot: Snapshot, difference: Difference) -> Iterator[Item]:
     """As the vault keeps a change: what went, what has other bytes, what came, and the folders' times."""
     seen, home = snapshot.seen, snapshot.home
-    count = len(snapshot.kept)
+    count = max((int(name) for name in os.listdir(snapshot.folder) if name.isdecimal()), default=-1) + 1
     for path in difference.gone_folders:
         yield _item(ItemKind.FOLDER, path, seen[path])
     for path in difference.gone:
@@ -164,7 +164,10 @@ def _is_kept(snapshot: Snapshot, path: str) -> bool:
         return True
     if number is None:
         return False
-    status = os.lstat(f"{snapshot.folder}/{number}")
+    try:
+        status = os.lstat(f"{snapshot.folder}/{number}")
+    except FileNotFoundError:
+        return False
     return status.st_size == was.size and (not was.size or status.st_mtime_ns == was.mtime)
 
 

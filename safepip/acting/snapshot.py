@@ -13,7 +13,6 @@ from safepip import watch
 from safepip.acting import files, vault
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.snapshot import Seen, Snapshot
 
 _WATCHED = (3, 8)  # the first Python with audit hooks
 
@@ -49,25 +48,6 @@ def watched(
     if not python or version < _WATCHED:
         return None
     return (*python, os.path.abspath(watch.__file__), home, folder, json.dumps(list(tops)), script)
-
-
-def load(home: TargetPath, number: int) -> Snapshot:
-    """What the index says: nothing where there is none. A last line that was cut off is of something not yet done."""
-    try:
-        with open(f"{home}/.safepip/vault/{number}/{watch.INDEX}", "rb") as stream:
-            lines = stream.read().split(b"\n")[:-1]
-    except FileNotFoundError:
-        lines = []
-    command = tuple(json.loads(lines[0])["command"]) if lines else ()
-    seen: dict[str, Seen] = {}
-    kept: dict[str, int] = {}
-    looked: set[str] = set()
-    for line in lines[1:]:
-        said = json.loads(line)
-        looked.add(said["folder"])
-        seen |= {path: Seen(*row) for path, row in said["seen"].items()}
-        kept |= said["kept"]
-    return Snapshot(home, number, command, seen, kept, frozenset(looked))
 
 
 def _interpreter(script: str, target: Target) -> Sequence[str]:

@@ -65,8 +65,18 @@ def _block(reason: str) -> int:
         *([rest] if rest else []),
         *([last[: _MOST // 2]] if last else []),
     ]
-    sys.stderr.write("".join(f"{line}\n" for line in lines))
+    sys.stderr.write("".join(f"{line}\n" for line in map(_printable, lines)))
     return BLOCK
+
+
+def _printable(text: str) -> str:
+    """Line ends apart, what would drive the terminal, or is no character, as an escape."""
+    return "".join(
+        letter
+        if letter.isprintable() or letter == "\n"
+        else letter.encode("unicode_escape", "surrogatepass").decode()
+        for letter in text
+    )
 
 
 def _is_plainly_harmless(data: bytes) -> bool:

@@ -128,10 +128,16 @@ def _drop_halves(home: TargetPath) -> None:
 
 def _settle_install(home: TargetPath, entry: Entry) -> str:
     """Whatever pip had done by then stays, with the way back."""
-    from safepip.acting import difference, snapshot
+    from safepip.acting import difference
+    from safepip.reading.sites import snapshots
 
     if entry.id in receipts.numbers(home) and not receipts.is_whole(home, entry.id):
-        kept = snapshot.load(home, entry.id)
+        try:
+            kept = snapshots.load(home, entry.id)
+        except receipts.DistrustedError as error:
+            journal.end(home)
+            _drop_halves(home)
+            return f"`{entry.what}` had been cut off, and cannot be taken back: {error.message}"
         changed = difference.compare(kept)
         if changed:
             difference.seal(kept, changed)

@@ -18,7 +18,7 @@ from safepip.model.receipt import Action, Entry, Receipt
 from safepip.model.report import Decision, Remedy, Verdict
 from safepip.model.snapshot import Difference, Snapshot
 from safepip.reading.pythons import interpreter
-from safepip.reading.sites import receipts
+from safepip.reading.sites import receipts, snapshots
 from safepip.reading.sites.homes import homes_of
 
 BROKE = 13
@@ -98,7 +98,7 @@ def run(order: Order, home: TargetPath) -> Done:
             said = error.message if isinstance(error, SafepipError) else str(error)
             return _unkept(order, (handle,), said)
         code = order.act(start, (handle,))
-        return replace(_weighed(code, snapshot.load(home, number), earlier, order), notes=notes)
+        return replace(_weighed(code, snapshots.load(home, number), earlier, order), notes=notes)
 
 
 def take_back(done: Done) -> None:

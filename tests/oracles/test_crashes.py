@@ -18,6 +18,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.request import Safe
+from safepip.reading.sites import snapshots
 from safepip.reading.sites.homes import homes_of
 from support import faults
 from support.faults import PowerCut
@@ -134,7 +135,7 @@ def installed(before: Small, tmp_path: Path) -> Small:
     (env.site / "fresh/inner").mkdir(parents=True)
     (env.site / "fresh/inner/new.py").write_text("")
     (env.site / "fresh/link").symlink_to("inner")
-    kept = acting_snapshot.load(home, 1)
+    kept = snapshots.load(home, 1)
     difference.seal(kept, difference.compare(kept))
     return env
 

@@ -20,7 +20,7 @@ from safepip.acting import difference, files, snapshot, turning
 from safepip.acting import vault as vaults
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import ItemKind
-from safepip.reading.sites import receipts, standing
+from safepip.reading.sites import receipts, snapshots, standing
 from support import trees
 from support.boxes import Box
 from support.pips import NEWEST, RUNNING, Pip, runner
@@ -75,7 +75,7 @@ def through_pip(box: Box, *words: str, way: str) -> Kept:
         done = pip(box, *words)
     else:
         done = pip(box, *words, watcher=(watch.__file__, home, folder, '[""]'))
-    kept = snapshot.load(home, 1)
+    kept = snapshots.load(home, 1)
     digests = {
         path: (before[path].holds, trees.node(f"{kept.folder}/{number}", folder_times=False).holds)
         for path, number in kept.kept.items()
@@ -206,7 +206,7 @@ def test_second_names_are_no_use_for_what_is_written_in_place(tmp_path: Path) ->
         (tmp_path / name).write_text("old")
     vaults.make_room(home)
     snapshot.keep_all(home, snapshot.begin(home, 1, ()), [""])
-    kept = snapshot.load(home, 1)
+    kept = snapshots.load(home, 1)
     for name in ("a.pth", "plain.txt"):
         (tmp_path / name).write_text("newer")
     (tmp_path / "fresh").touch()

@@ -53,7 +53,7 @@ def journal(home: TargetPath) -> Entry | None:
         return None
     try:
         entry = json.loads(text)
-        return Entry(Action(entry["action"]), int(entry["id"]), str(entry["what"]))
+        return Entry(Action(entry["action"]), _number(entry["id"]), str(entry["what"]))
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SafepipError("broken-journal", f"{path} cannot be understood: {error}") from error
 
@@ -126,12 +126,27 @@ def _distrusted(path: str, kind: int, forbidden: int) -> str:
     return f"{path} can be written by others" if status.st_mode & forbidden else ""
 
 
-def _read(path: str, home: TargetPath) -> str:
+def read_own(path: str, home: TargetPath, number: int) -> bytes:
+    """A file in the folder of change `number`; DistrustedError where somebody else could have written it."""
+    reason = _distrusted(f"{home}/.safepip/vault/{number}", stat.S_IFDIR, _OTHERS_WRITE)
+    if reason:
+        raise DistrustedError("distrusted-vault", f"nothing is restored in {home}: {reason}")
+    return _read(path, home)
+
+
+def _read(path: str, home: TargetPath) -> bytes:
     reason = distrusted(home) or _distrusted(path, stat.S_IFREG, _OTHERS_WRITE)
     if reason:
         raise DistrustedError("distrusted-vault", f"nothing is restored in {home}: {reason}")
     with tree.open(path, "rb") as stream:
-        return stream.read().decode()
+        return stream.read()
+
+
+def _number(said: Any) -> int:
+    """Of a folder in the vault."""
+    if type(said) is not int or said < 0:
+        raise ValueError(f"odd number {said!r}")
+    return said
 
 
 def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:

@@ -167,7 +167,7 @@ def _is_taken(receipt: Receipt, item: Item) -> bool:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
         return item.kind in {ItemKind.PARENT, ItemKind.CHANGED}
-    except NotADirectoryError:
+    except OSError:  # a file where a folder was; a name that this file system does not take
         return True
     match item.kind:
         case ItemKind.ARRIVED | ItemKind.ARRIVED_FOLDER:

@@ -9,8 +9,11 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import stat
 import zlib
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from safepip.model.environment import Distribution, Target
@@ -18,7 +21,10 @@ from safepip.model.imports import Choice, Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
 
-SCHEMA = 4
+SCHEMA = 5
+_UNENCODABLE = re.compile(
+    rb"\\u[dD](?:[89aAbB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..\\u[dD])(?:[d-fD-F]|[cC][0-7]))|[^\x00-\x7f]"
+)  # half of a pair; no file name has one
 MOST_FILES = 2000
 MOST_NAMES = 300  # that one distribution was searched for
 
@@ -130,7 +136,10 @@ class Cache:
     def _load(self, path: str) -> dict[str, Any]:
         try:
             with open(path, "rb") as file:
-                schema, python, prefix, content = json.load(file)
+                text = file.read()
+            if _UNENCODABLE.search(text):
+                return {}
+            schema, python, prefix, content = json.loads(text, parse_float=_refuse, parse_constant=_refuse)
         except (OSError, ValueError, TypeError, RecursionError):
             return {}
         same = (schema, python, prefix) == (SCHEMA, self._python, self._prefix)
@@ -138,7 +147,9 @@ class Cache:
 
     def _write(self, path: str, content: Mapping[str, Any]) -> None:
         own = f"{path}.{os.getpid()}"
-        with open(own, "w", encoding="ascii") as file:
+        with suppress(FileNotFoundError):
+            os.unlink(own)  # of a run with the same number that was cut off
+        with open(own, "x", encoding="ascii") as file:
             # not dump, which takes ten times as long
             file.write(json.dumps([SCHEMA, self._python, self._prefix, content], separators=(",", ":")))
         os.replace(own, path)
@@ -148,9 +159,26 @@ def open_cache(environ: Mapping[str, str], target: Target) -> Cache:
     """The cache of one environment. Without a home nothing is kept."""
     home = environ.get("XDG_CACHE_HOME") or (f"{environ['HOME']}/.cache" if environ.get("HOME") else "")
     folder = f"{home}/safepip/imports" if home.startswith("/") else ""
-    if tree.root() is None and folder.startswith(f"{target.prefix}/"):
+    if (tree.root() is None and folder.startswith(f"{target.prefix}/")) or not _is_own(folder):
         folder = ""
     return Cache(folder, target.version, f"{tree.root() or ''}{target.prefix}")
+
+
+def _is_own(folder: str) -> bool:
+    """Whether nobody but this user and root can write there, or exchange a folder on the way: sudo may keep HOME."""
+    trusted = {0, os.geteuid()}
+    path = folder
+    while path not in {"", "/"}:
+        try:
+            found = os.stat(path)
+        except (OSError, ValueError):  # not made yet
+            pass
+        else:
+            others = found.st_mode & stat.S_IWOTH and not found.st_mode & stat.S_ISVTX
+            if found.st_uid not in trusted or others or (path == folder and found.st_mode & 0o022):
+                return False
+        path = path.rpartition("/")[0]
+    return True
 
 
 def identity_of(dist: Distribution) -> list[int]:
@@ -162,6 +190,10 @@ def identity_of(dist: Distribution) -> list[int]:
     except OSError:
         return []
     return [found.st_ino, found.st_size, found.st_mtime_ns]
+
+
+def _refuse(number: str) -> None:
+    raise ValueError(f"{number} is none that is kept here")  # `inf` and `nan` are JSON for Python
 
 
 def _names(entry: Any, identity: list[int], dist: Distribution) -> Names:

@@ -10,12 +10,14 @@ from random import Random
 from typing import NamedTuple
 
 from support.fuzzing import watch
+from support.fuzzing.beside import BESIDE
 from support.fuzzing.mutators import spoil
 from support.fuzzing.place import Place
 from support.fuzzing.readers import READERS, Subject
+from support.fuzzing.vaults import VAULTS
 from support.fuzzing.verdicts import VERDICTS
 
-SUBJECTS: tuple[Subject, ...] = (*READERS, *VERDICTS)
+SUBJECTS: tuple[Subject, ...] = (*READERS, *VERDICTS, *VAULTS, *BESIDE)
 _TURN = tuple(subject for subject in SUBJECTS for _ in range(subject.share))
 
 

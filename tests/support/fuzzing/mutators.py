@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import json
+from collections.abc import Callable, Iterator, Sequence
 from random import Random
+from typing import Any
 
 MOST = 1 << 18  # bytes of an ordinary input
 LARGEST = 4 << 20  # of one in a few thousand
@@ -18,6 +20,25 @@ _ODD = (
 )  # fmt: skip
 _PATHS = (b"../", b"../" * 40, b"/", b"//", b"/etc/passwd", b"../../../../outside/kept.txt", b"./", b"~/", b"link/",
           b"a" * 300, b"/dev/zero", b"/proc/self/mem", b"$ORIGIN/", b".safepip/", b"fifo")  # fmt: skip
+_TEXTS = ("", ".", "..", "../../../outside/kept.txt", "../../../outside", "/etc", "/etc/passwd", ".safepip/journal", "bin/../..",
+          "a\0b", "\udcff", "\ud800", "\x1b[2J", "x" * 5000, "-1", "--help", "index", "installing", "removing", "link", "file")  # fmt: skip
+_ODD_VALUES: tuple[Any, ...] = (
+    None,
+    True,
+    -1,
+    0,
+    1,
+    1 << 70,
+    10**400,
+    1.5,
+    float("inf"),
+    float("nan"),
+    [],
+    {},
+    [None],
+    0o7777,
+    0o10000,
+)
 _OPENING = (
     b"(",
     b"[",
@@ -158,7 +179,38 @@ def _word(data: bytes, random: Random, _: Sequence[bytes]) -> bytes:
     return data.replace(one, other, random.choice((1, -1)))
 
 
+def _value(data: bytes, random: Random, others: Sequence[bytes]) -> bytes:
+    """Of JSON, by the line or as a whole: one value is another, and all is well formed."""
+    lines = data.split(b"\n") if b"\n" in data.strip() else [data]
+    places = [index for index, line in enumerate(lines) if line[:1] in {b"{", b"["}]
+    if not places:
+        return _word(data, random, others)
+    place = random.choice(places)
+    try:
+        whole = json.loads(lines[place])
+        holders = list(_holders(whole))
+        holder = random.choice(holders)
+        key = random.choice(list(holder) if isinstance(holder, dict) else range(len(holder)))
+        if isinstance(holder, dict) and random.randrange(3) == 0:
+            holder[random.choice(_TEXTS)] = holder.pop(key)
+        else:
+            holder[key] = random.choice((*_TEXTS, *_ODD_VALUES, random.choice(holders)))
+        lines[place] = json.dumps(whole).encode()
+    except (ValueError, RecursionError, IndexError):
+        return _word(data, random, others)
+    return b"\n".join(lines)
+
+
+def _holders(value: Any) -> Iterator[Any]:
+    if isinstance(value, dict | list):
+        if value:
+            yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _holders(inner)
+
+
 _WAYS: tuple[Callable[[bytes, Random, Sequence[bytes]], bytes], ...] = (
     _cut, _drop, _flip, _flip, _early_flip, _fill, _number, _number, _splice, _repeat, _repeat_line, _drop_line,
     _swap_lines, _insert(_ODD), _insert(_ODD), _insert(_PATHS), _insert(_PATHS), _insert(_HUGE), _digits, _nest, _word,
+    _value, _value, _value,
 )  # fmt: skip
