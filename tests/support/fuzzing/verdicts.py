@@ -14,7 +14,7 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path, PurePosixPath
@@ -130,7 +130,9 @@ def _after(scenery: Scenery, there: Place, verdict: Verdict) -> None:
 
 
 def _broken_by(verdict: Verdict, small: Small) -> str:
-    before = _working(small)
+    before = _working(small, _ATTEMPTS)
+    if not before:
+        return ""
     stash = small.prefix.parent / "stash"
     stash.mkdir(exist_ok=True)
     moved = []
@@ -139,18 +141,22 @@ def _broken_by(verdict: Verdict, small: Small) -> str:
             os.rename(path, stash / str(number))
             moved.append((path, stash / str(number)))
     try:
-        lost = before - _working(small)
+        lost = before - _working(small, before)
     finally:
         for path, kept in moved:
             os.rename(kept, path)
     return ", ".join(sorted(lost))
 
 
-def _working(small: Small) -> set[str]:
-    """What of the survivor works, each tried in a process of its own."""
+def _working(small: Small, asked: Collection[str]) -> set[str]:
+    """What of `asked` works of the survivor, each tried in a process of its own: forking costs more than judging."""
     shared = small.site / "common/data.py"
     common = {"a file"} if shared.exists() and _may_claim(small, "common/data.py") else set()
-    return common | {name for name, attempt in _ATTEMPTS.items() if _succeeds(partial(attempt, small.site))}
+    return common | {
+        name
+        for name, (file, attempt) in _ATTEMPTS.items()
+        if name in asked and (small.site / file).exists() and _succeeds(partial(attempt, small.site))
+    }
 
 
 def _may_claim(small: Small, path: str) -> bool:
@@ -176,7 +182,10 @@ def _imports(site: Path) -> None:
     importlib.import_module("survivor")
 
 
-_ATTEMPTS: Mapping[str, Callable[[Path], None]] = {"an object": _opens, "an import": _imports}
+_ATTEMPTS: Mapping[str, tuple[str, Callable[[Path], None]]] = {
+    "an object": ("survivor/_C.so", _opens),
+    "an import": ("survivor/__init__.py", _imports),
+}
 
 
 def _succeeds(attempt: Callable[[], None]) -> bool:
