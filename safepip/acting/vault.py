@@ -20,11 +20,9 @@ from safepip.acting import files
 from safepip.errors import SafepipError
 from safepip.model.change import Edit, Removal
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import DIGESTED, Item, ItemKind, Receipt
+from safepip.model.receipt import DIGESTED, Bounds, Held, Item, ItemKind, Receipt
 
 COPIED = 512 << 20  # bytes at most, where no hard links can be made
-CHANGES = 5
-BYTES = 2 << 30  # that nothing else links
 
 
 class NotKeptError(SafepipError):
@@ -98,13 +96,16 @@ def drop(home: TargetPath, number: int) -> None:
     files.clear(f"{home}/.safepip/vault/{number}")
 
 
-def excess(kept: Sequence[tuple[int, int]]) -> list[int]:
-    """Which of `kept` (number and bytes, the oldest first) are let go to stay within the bounds."""
-    going = list(kept[: max(0, len(kept) - CHANGES)])
-    staying = list(kept[len(going) :])
-    while sum(size for _, size in staying) > BYTES:
-        going.append(staying.pop(0))
-    return [number for number, _ in going]
+def bound(home: TargetPath, held: Sequence[Held], bounds: Bounds, *, spared: int = 0) -> None:
+    """Let go of what is too old, too many or too much, the oldest of `held` first; never of the change `spared`."""
+    youngest = 0.0 if bounds.days is None else time.time() - bounds.days * 86_400
+    staying = [one for one in held if one.receipt.time >= youngest]
+    staying = staying[max(0, len(staying) - bounds.changes) :]
+    while sum(one.bytes for one in staying) > bounds.bytes:
+        staying.pop(0)
+    for one in held:
+        if one not in staying and one.receipt.id != spared:
+            drop(home, one.receipt.id)
 
 
 class _Keeper:

@@ -56,7 +56,8 @@ def _remove(assessment: Assessment, run_pip: keeping.Act, staged: safely.Staged)
         return safely.is_still_so(case.removal, case.scene, sparing)
 
     lacking = unmet(case.scene, case.removal.files)
-    order = keeping.Order(case.removal, target, request.pip_arguments, still, request.keep, lacking)
+    keeps = assessment.found.policy.keeps if request.keep else None
+    order = keeping.Order(case.removal, target, request.pip_arguments, still, keeps, lacking)
     if sparing is None or not case.removal.leaving:
         return keeping.with_way_back(order, run_pip)
     return safely.remove(order, staged)

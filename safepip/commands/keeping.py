@@ -11,7 +11,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Action, Entry, Kept, Receipt
+from safepip.model.receipt import Action, Bounds, Entry, Kept, Receipt
 from safepip.reading.sites import receipts, standing
 from safepip.reading.sites.homes import homes_of
 
@@ -26,7 +26,7 @@ class Order(NamedTuple):
     target: Target
     command: tuple[str, ...]  # the user's words
     still: Callable[[], bool]  # what was judged is there; asked when no other safepip can change it
-    keep: bool = True
+    keeps: Bounds | None = Bounds()  # None: nothing
     unmet: tuple[str, ...] = ()  # see `Receipt`
 
 
@@ -64,7 +64,7 @@ def with_way_back(order: Order, act: Act) -> Kept:
         return Kept(act(()), unkept=f"{home}/.safepip cannot be made: {error.strerror}")
     with lock.held(handle), mended(home):
         expect(order, settle(home))
-        return _kept(plan(order, home, {}), home, lambda: act((handle,)), keep=order.keep)
+        return _kept(plan(order, home, {}), home, lambda: act((handle,)), order.keeps)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def mended(home: TargetPath) -> Iterator[None]:
         raise
 
 
-def _kept(planned: vault.Plan, home: TargetPath, act: Callable[[], int], *, keep: bool) -> Kept:
+def _kept(planned: vault.Plan, home: TargetPath, act: Callable[[], int], keeps: Bounds | None) -> Kept:
     what = ", ".join(f"{dist.name} {dist.version}" for dist in planned.removal.leaving)
     try:
         journal.begin(home, Entry(Action.REMOVING, planned.number, what))
@@ -195,10 +195,10 @@ def _kept(planned: vault.Plan, home: TargetPath, act: Callable[[], int], *, keep
     except vault.NotKeptError as error:
         journal.end(home)
         return Kept(act(), unkept=error.message)
-    return sealed(receipt, act(), keep=keep)
+    return sealed(receipt, act(), keeps)
 
 
-def sealed(receipt: Receipt, exit_code: int, *, keep: bool) -> Kept:
+def sealed(receipt: Receipt, exit_code: int, keeps: Bounds | None) -> Kept:
     """End the change by what is there now, and let go of what is too much to keep."""
     if standing.is_untouched(receipt):
         journal.end(receipt.home)
@@ -211,14 +211,13 @@ def sealed(receipt: Receipt, exit_code: int, *, keep: bool) -> Kept:
         return Kept(exit_code, notes=("pip stopped halfway; everything was put back",))
     journal.end(receipt.home)
     size = receipts.own_bytes(receipt.folder)
-    reason = "" if keep else "--no-keep"
-    if size > vault.BYTES:
+    reason = "--no-keep" if keeps is None else ""
+    if keeps is not None and (size > keeps.bytes or not keeps.changes):
         reason = f"it takes {size / 1e9:.1f} GB, more than is kept"
-    if reason:
+    if keeps is None or reason:
         vault.drop(receipt.home, receipt.id)
         return Kept(exit_code, unkept=reason)
-    for number in vault.excess([(item.receipt.id, item.bytes) for item in receipts.held(receipt.home)]):
-        vault.drop(receipt.home, number)
+    vault.bound(receipt.home, receipts.held(receipt.home), keeps)
     return Kept(exit_code, receipt, size)
 
 

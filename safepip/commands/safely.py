@@ -18,7 +18,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.receipt import Action, Entry, Kept
+from safepip.model.receipt import Action, Bounds, Entry, Kept
 from safepip.model.request import Safe
 from safepip.model.sparing import Sparing
 from safepip.model.survey import SharedFile
@@ -64,7 +64,7 @@ def remove(order: keeping.Order, staged: Staged) -> Kept:
     with keeping.held(home) as (_, note):
         keeping.expect(order, note)
         near = vault.bring(staged, home)
-        kept = _take_out(keeping.plan(order, home, near), home, keep=order.keep)
+        kept = _take_out(keeping.plan(order, home, near), home, order.keeps)
         vault.clear_stage(home)
     return kept
 
@@ -89,9 +89,9 @@ def _digested(item: SharedFile, leaving: Sequence[object]) -> SharedFile:
     return replace(item, digest=record.digest(item.path, like))
 
 
-def _take_out(plan: vault.Plan, home: TargetPath, *, keep: bool) -> Kept:
+def _take_out(plan: vault.Plan, home: TargetPath, keeps: Bounds | None) -> Kept:
     what = ", ".join(f"{dist.name} {dist.version}" for dist in plan.removal.leaving)
     journal.begin(home, Entry(Action.REMOVING, plan.number, what))
     receipt = vault.keep(plan, home)
     turning.take_out(receipt)
-    return keeping.sealed(receipt, 0, keep=keep)
+    return keeping.sealed(receipt, 0, keeps)

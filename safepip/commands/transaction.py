@@ -156,9 +156,7 @@ def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: 
         return Done(code, code, verdict=verdict)
     receipt = difference.seal(kept, changed)
     journal.end(kept.home)
-    for number in vault.excess([(item.receipt.id, item.bytes) for item in receipts.held(kept.home)]):
-        if number != receipt.id:
-            vault.drop(kept.home, number)
+    vault.bound(kept.home, receipts.held(kept.home), order.found.policy.keeps, spared=receipt.id)
     if verdict is None or verdict.decision is Decision.ALLOW:
         return Done(code, code, receipt, verdict, unjudged)
     broke = BROKE if verdict.decision is Decision.REFUSE else 0

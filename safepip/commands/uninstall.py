@@ -11,7 +11,7 @@ from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.errors import ForbiddenError, RefusedByPipError
 from safepip.model.paths import TargetPath
-from safepip.model.report import Decision, Remedy, Verdict
+from safepip.model.report import Decision, Remedy, Severity, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
 from safepip.reading import processes, tree
@@ -79,9 +79,8 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.commands import restoring
 
         case = restoring.unknown(bare, sparing.restored)
-    return Assessment(
-        request, found, case, _with_children(_judged(case, found), found, environ), sparing, bare
-    )
+    verdict = _with_children(_judged(case, found), found, environ)
+    return Assessment(request, found, case, _said_of_force(verdict, request), sparing, bare)
 
 
 def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> Assessment:
@@ -92,7 +91,8 @@ def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> 
     if sparing is None or bare is None or not staged:
         return assessment
     case = restoring.known(bare, sparing.restored, staged)
-    return replace(assessment, case=case, verdict=_judged(case, assessment.found))
+    verdict = _said_of_force(_judged(case, assessment.found), assessment.request)
+    return replace(assessment, case=case, verdict=verdict)
 
 
 def _judged(case: Case, found: Found) -> Verdict:
@@ -100,6 +100,14 @@ def _judged(case: Case, found: Found) -> Verdict:
     if found.policy.allow_force:
         return verdict
     return replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
+
+
+def _said_of_force(verdict: Verdict, request: Uninstall) -> Verdict:
+    refused = [finding.kind.value for finding in verdict.findings if finding.severity is Severity.REFUSE]
+    if not request.force or not refused:
+        return verdict
+    said = f"--force goes on in spite of {len(refused)} refused: {', '.join(dict.fromkeys(refused))}"
+    return replace(verdict, weakened=(*verdict.weakened, said))
 
 
 def _with_children(verdict: Verdict, found: Found, environ: Mapping[str, str]) -> Verdict:

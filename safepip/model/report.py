@@ -11,6 +11,7 @@ from safepip.model.change import Removal
 from safepip.model.elf import Step
 from safepip.model.environment import Distribution, Target, Unjudged
 from safepip.model.paths import TargetPath
+from safepip.model.receipt import Bounds
 
 if TYPE_CHECKING:
     from safepip.model.arrival import Installed
@@ -115,7 +116,10 @@ class Policy:
     rollback: bool = False  # an install that breaks something is taken back unasked
     allow_force: bool = True  # false in any file forbids --force: an owner's word stands
     code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
-    ignored: frozenset[str] = frozenset()  # fingerprints that audit and doctor do not fail on
+    # fingerprints that audit and doctor do not fail on, and the file that says so
+    ignored: Mapping[str, str] = field(default_factory=dict)
+    keeps: Bounds = field(default_factory=Bounds)
+    stated: Mapping[FindingKind, str] = field(default_factory=dict)  # the file that each severity is from
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +144,7 @@ class Verdict:
     remedies: tuple[Remedy, ...] = ()
     bytes: int = 0  # that the removal's files hold
     installing: tuple[Installed, ...] = ()  # of an install: `removal` is what it replaces, then
+    weakened: tuple[str, ...] = ()  # what made less of the guard, and the file or option that it is from
 
     @property
     def decision(self) -> Decision:

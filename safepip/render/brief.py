@@ -26,6 +26,7 @@ def show(verdict: Verdict) -> str:
     )
     last = terminal.printable(_instead(verdict))
     lines = [first, _cut(terminal.printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
+    lines += [_cut(terminal.printable(f"weakened: {said}"), _EVIDENCE) for said in verdict.weakened[:2]]
     room = MOST - len(last) - sum(len(line) + 1 for line in lines) - len("… and 1000 more: add --json\n")
     for number, finding in enumerate(findings):
         line = _cut(terminal.printable(_evidence(finding)), _EVIDENCE)

@@ -11,7 +11,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import document
-from safepip.render.terminal import Style, printable
+from safepip.render.terminal import Style, printable, weakened
 
 SHOWN = 4  # findings
 WAYS = 3
@@ -29,6 +29,7 @@ def show(verdict: Verdict, style: Style, *, went_back: bool) -> str:
         return ""
     told = [finding for finding in verdict.findings if finding.severity is not Severity.NOTE]
     lines = [*_wrapped(_headline(verdict, went_back=went_back), "", style)]
+    lines += weakened(verdict, style)
     lines += [line for item in told[:SHOWN] for line in _finding(item, style)]
     if len(told) > SHOWN:
         lines.append(f"  … and {len(told) - SHOWN} more (--json has all)")

@@ -34,6 +34,7 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     lines = [
         *_wrapped(headline(verdict), "", style),
         *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
+        *weakened(verdict, style),
     ]
     for block in shown:
         lines += ["", *_block(block, verdict, style)]
@@ -44,6 +45,12 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     lines += _unjudged(verdict, style)
     lines += _remedies(verdict.remedies, style)
     return "".join(line + "\n" for line in lines)
+
+
+def weakened(verdict: Verdict, style: Style) -> Iterator[str]:
+    """What made less of the guard: nobody may learn that by a silence."""
+    for said in verdict.weakened:
+        yield from _wrapped(f"weakened: {said}", "  ", style)
 
 
 def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:

@@ -137,6 +137,21 @@ def test_five_changes_are_kept(environment: Environment) -> None:
     assert [change["id"] for change in changes] == [7, 6, 5, 4, 3]
 
 
+@pytest.mark.parametrize(
+    ("bounds", "kept"), [("changes = 1", [2]), ("changes = 0", []), ("bytes = 0", []), ("days = 1", [1, 2])]
+)
+def test_the_configuration_bounds_what_is_kept(
+    environment: Environment, bounds: str, kept: list[int]
+) -> None:
+    (environment.prefix / ".safepip").mkdir()
+    (environment.prefix / ".safepip/config.toml").write_text(f"[vault]\n{bounds}\n")
+    for number in range(2):
+        environment.add(f"one-{number}", {f"one_{number}.py": "x = 1\n"})
+        assert environment.safepip("uninstall", "-y", f"one-{number}").code == 0
+    listed = environment.safepip("history", "--json").report["changes"]
+    assert sorted(change["id"] for change in listed) == kept
+
+
 def test_what_pip_was_told_not_to_do_is_not_kept(rich: Environment) -> None:
     before = snapshot(rich.prefix)
     answer = rich.safepip("uninstall", "rich-dist", stdin="n\n")

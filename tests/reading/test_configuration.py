@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from safepip.errors import SafepipError
+from safepip.model.receipt import Bounds
 from safepip.model.report import FindingKind, Policy, Severity
 from safepip.reading.settings.configuration import load
 
@@ -43,6 +44,10 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
         {FindingKind.IN_USE: Severity.NOTE, FindingKind.LIBRARY_LOST: Severity.REFUSE},
         frozenset({"torch", "nvidia-cudnn-cu12"}),
         5.0,
+        stated={
+            FindingKind.IN_USE: f"{files.home}/safepip/config.toml",
+            FindingKind.LIBRARY_LOST: f"{files.prefix}/.safepip/config.toml",
+        },
     )
 
 
@@ -52,7 +57,7 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
         (
             "colour = 1",
             "there is no setting 'colour'",
-            "Allowed: severity, protected, timeout, code, rollback, allow-force and ignore.",
+            "Allowed: severity, protected, timeout, code, rollback, allow-force, vault and ignore.",
         ),
         ('[severity]\nlibrary-lost = "note"', "severity.library-lost is 'note'", "Allowed: refuse or warn."),
         ('[severity]\nin-use = "off"', "severity.in-use is 'off'", "Allowed: refuse or warn or note."),
@@ -63,6 +68,10 @@ def test_the_environments_file_wins_and_both_protect(files: Files) -> None:
         ("protected = [1]", "protected is [1]", "Allowed: a list of names."),
         ("timeout = 0", "timeout is 0", "Allowed: seconds, more than 0 and at most 86400."),
         ("allow-force = 0", "allow-force is 0", "Allowed: true or false."),
+        ("[vault]\nfiles = 1", "there is no setting vault.files", "Allowed: changes, bytes and days."),
+        ("vault = 3", "vault is no table", "Allowed: a table of changes, bytes and days."),
+        ("[vault]\ndays = 0", "vault.days is 0", "Allowed: a whole number above 0."),
+        ("[vault]\nbytes = -1", "vault.bytes is -1", "Allowed: a whole number."),
         ("timeout = true", "timeout is True", "Allowed: seconds, more than 0 and at most 86400."),
         ("timeout = nan", "timeout is nan", "Allowed: seconds, more than 0 and at most 86400."),
     ],
@@ -75,6 +84,11 @@ def test_what_is_not_understood_ends_the_command_and_is_named(
         files.load()
     assert caught.value.message == f"{files.prefix}/.safepip/config.toml: {message}"
     assert (caught.value.hint, caught.value.exit_code) == (hint, 12)
+
+
+def test_the_environments_file_bounds_what_is_kept_where_it_says_so(files: Files) -> None:
+    files.write(user="[vault]\nchanges = 2\ndays = 30\n", environment="[vault]\nchanges = 9\n")
+    assert files.load().keeps == Bounds(changes=9, bytes=2 << 30, days=30)
 
 
 def test_a_kind_that_does_not_exist_is_answered_with_those_that_do(files: Files) -> None:

@@ -72,6 +72,14 @@ def test_the_configuration_lowers_a_refusal_to_a_warning_and_never_to_silence() 
         assert verdict.decision is Decision.WARN
 
 
+def test_what_the_configuration_lowers_is_said_with_the_file_that_says_so() -> None:
+    kind = FindingKind.REQUIREMENT_LOST
+    verdict = judge(needing_numpy(), Policy({kind: Severity.WARN}, stated={kind: "/etc/x.toml"}))
+    assert verdict.weakened == ("requirement-lost counts as a warning, by /etc/x.toml",)
+    raised = judge(needing_numpy(), Policy({kind: Severity.REFUSE}, stated={kind: "/etc/x.toml"}))
+    assert raised.weakened == ()
+
+
 def test_a_protected_name_refuses() -> None:
     verdict = judge(evidence(NUMPY, NUMPY), Policy(protected=frozenset({"numpy"})))
     assert summary(verdict) == [("protected", "REFUSE", "numpy")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
@@ -52,27 +52,38 @@ class Reporting(NamedTuple):
     baseline: str | None
     fail_on: str | None
 
-    def known(self, policy: Policy) -> frozenset[str]:
+    def known(self, policy: Policy) -> Mapping[str, str]:
+        """Fingerprints, and the file that each is from."""
         from safepip.reading.settings import baseline
 
-        return policy.ignored | (baseline.read(self.baseline) if self.baseline else frozenset())
+        earlier = dict.fromkeys(baseline.read(self.baseline), self.baseline) if self.baseline else {}
+        return {**earlier, **policy.ignored}
 
-    def tell(self, told: Told, notices: Sequence[Notice], known: frozenset[str]) -> int:
+    def tell(self, told: Told, notices: Sequence[Notice], known: Mapping[str, str]) -> int:
         """Write the report; the exit code is what the new ones among `notices` come to."""
         from safepip.render import document, machines
+        from safepip.render.terminal import printable
 
+        weakened = _weakened([known[item.fingerprint] for item in notices if item.fingerprint in known])
         match self.kind:
             case "terminal":
-                write(told.text())
+                write(told.text() + "".join(f"  weakened: {printable(said)}\n" for said in weakened))
             case "json":
-                write(document.dump_document(told.document()) + "\n")
+                listed = told.document()
+                said = [*listed.get("weakened", ()), *weakened]
+                write(document.dump_document({**listed, "weakened": said}) + "\n")
             case _:
                 page = machines.Page(told.title, told.prefix, tuple(notices), told.ways)
-                write(machines.show(self.kind, page, known, version()))
+                write(machines.show(self.kind, page, frozenset(known), version()))
         fresh = [notice.severity.name for notice in notices if notice.fingerprint not in known]
         if "REFUSE" in fresh:
             return REFUSED
         return WARNED if self.fail_on and "WARN" in fresh else 0
+
+
+def _weakened(sources: Sequence[str]) -> list[str]:
+    """What makes an exit code better than what was found."""
+    return [f"{sources.count(path)} of these do not count, by {path}" for path in dict.fromkeys(sources)]
 
 
 def reporting(command: Callable[..., int]) -> Callable[..., int]:

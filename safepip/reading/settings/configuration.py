@@ -32,6 +32,8 @@ from safepip.reading import plain_file, tree
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}
 _LONGEST = 86_400
+_MOST_BYTES = 1 << 50
+_MOST_DAYS = 36_500
 _LONGEST_LINE = 4096  # tomllib takes a time that grows with the square of a dotted key's length
 _MACHINE = "/etc/safepip/config.toml"  # by no variable: who is bound by it must not be able to lead past it
 _MAY_BE_NOTES = frozenset(
@@ -60,8 +62,9 @@ def _with_file(policy: Policy, path: str) -> Policy:
     for key, value in _read(path).items():
         match key:
             case "severity":
-                severity = {**policy.severity, **dict(_severities(value, path))}
-                policy = replace(policy, severity=severity)
+                severity = dict(_severities(value, path))
+                stated = {**policy.stated, **dict.fromkeys(severity, path)}
+                policy = replace(policy, severity={**policy.severity, **severity}, stated=stated)
             case "protected":
                 policy = replace(policy, protected=policy.protected | _protected(value, path))
             case "timeout":
@@ -69,16 +72,19 @@ def _with_file(policy: Policy, path: str) -> Policy:
             case "code":
                 policy = replace(policy, code=(*policy.code, *_code(value, path)))
             case "ignore":
-                policy = replace(policy, ignored=policy.ignored | frozenset(_ignored(value, path)))
+                ignored = dict.fromkeys(_ignored(value, path), path)
+                policy = replace(policy, ignored={**policy.ignored, **ignored})
             case "allow-force":
                 policy = replace(policy, allow_force=policy.allow_force and _flag(value, key, path))
+            case "vault":
+                policy = replace(policy, keeps=policy.keeps._replace(**dict(_bounds(value, path))))
             case "rollback":
                 policy = replace(policy, rollback=_flag(value, key, path))
             case _:
                 raise _wrong(
                     path,
                     f"there is no setting {key!r}",
-                    "severity, protected, timeout, code, rollback, allow-force and ignore",
+                    "severity, protected, timeout, code, rollback, allow-force, vault and ignore",
                 )
     return policy
 
@@ -149,6 +155,23 @@ def _ignored(value: object, path: str) -> Iterator[str]:
             )
         if until >= datetime.now(UTC).date():
             yield fingerprint
+
+
+def _bounds(value: object, path: str) -> Iterator[tuple[str, Any]]:
+    if not isinstance(value, dict):
+        raise _wrong(path, "vault is no table", "a table of changes, bytes and days")
+    for name, number in value.items():
+        whole = isinstance(number, int) and not isinstance(number, bool)
+        fits = whole and 0 <= number <= _MOST_BYTES
+        if name == "days":
+            fits = whole and 0 < number <= _MOST_DAYS
+        elif name not in {"changes", "bytes"}:
+            raise _wrong(path, f"there is no setting vault.{name}", "changes, bytes and days")
+        if not fits:
+            raise _wrong(
+                path, f"vault.{name} is {number!r}", "a whole number" + (" above 0" * (name == "days"))
+            )
+        yield name, number
 
 
 def _flag(value: object, key: str, path: str) -> bool:

@@ -59,11 +59,7 @@ def _place(path: Any) -> str:
 def _seen(row: Any) -> Seen:
     seen = Seen(*row)
     numbers = (seen.mode, seen.mtime, seen.size, seen.inode)
-    if (
-        seen.kind not in _KINDS
-        or b"\0" in os.fsencode(seen.goal)
-        or not 0 <= _number(seen.mode) <= 0o7777
-    ):
+    if seen.kind not in _KINDS or b"\0" in os.fsencode(seen.goal) or not 0 <= _number(seen.mode) <= 0o7777:
         raise ValueError(f"odd row {row!r}")
     for number in numbers:
         _number(number)

@@ -10,6 +10,8 @@ from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.verdict import findings, remedy
 from safepip.reasoning.verdict.evidence import Evidence
 
+_WORD = {Severity.NOTE: "note", Severity.WARN: "warning", Severity.REFUSE: "refusal"}
+
 
 def judge(evidence: Evidence, policy: Policy) -> Verdict:
     """The worst finding decides; each carries what a person needs to check it by hand."""
@@ -19,7 +21,13 @@ def judge(evidence: Evidence, policy: Policy) -> Verdict:
 
 def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdict:
     """What is `found` as a verdict, without ways out."""
-    graded = [replace(finding, severity=_severity(finding, policy)) for finding in found]
+    ungraded = list(found)
+    graded = [replace(finding, severity=_severity(finding, policy)) for finding in ungraded]
+    lowered = {
+        new.kind: new.severity
+        for old, new in zip(ungraded, graded, strict=True)
+        if new.severity < old.severity
+    }
     graded.sort(key=lambda finding: -finding.severity)
     shared = [
         Shared(
@@ -36,13 +44,17 @@ def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdi
         shared=tuple(shared),
         hollow=evidence.hollow,
         bytes=evidence.bytes,
+        weakened=tuple(
+            f"{kind.value} counts as a {_WORD[severity]}, by {policy.stated.get(kind, 'configuration')}"
+            for kind, severity in lowered.items()
+        ),
         unjudged=(*evidence.inventory.unjudged, *evidence.requirements.unjudged, *evidence.unjudged),
     )
 
 
 def _severity(finding: Finding, policy: Policy) -> Severity:
-    """The configuration may lower a refusal to a warning, and raise what is less."""
+    """The configuration may lower a refusal to a warning, a warning to a note, and raise what is less."""
     configured = policy.severity.get(finding.kind)
     if configured is None or finding.severity is Severity.NOTE:
         return finding.severity
-    return max(configured, Severity.WARN)
+    return max(configured, Severity.WARN) if finding.severity is Severity.REFUSE else configured
