@@ -10,6 +10,7 @@ import base64
 import hashlib
 import json
 import os
+import stat
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -107,9 +108,11 @@ def _download(survivor: Distribution, target: Target, environ: Mapping[str, str]
 
 def _requirement(survivor: Distribution) -> str:
     """Where it was installed from, if that was an archive; else its name and version."""
+    path = f"{survivor.info}/direct_url.json"
     try:
-        handle = os.open(f"{survivor.info}/direct_url.json", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-        with os.fdopen(handle, "rb") as stream:
+        if not stat.S_ISREG(os.stat(path).st_mode):  # a fifo in its place would make everybody wait
+            raise OSError(path)
+        with open(path, "rb") as stream:
             origin = json.loads(stream.read(_MOST_OF_ORIGIN))
         if "archive_info" in origin:
             return str(origin["url"])
