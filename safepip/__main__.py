@@ -28,4 +28,6 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    if not sys.flags.safe_path and sys.path[:1] == [os.getcwd()]:
+        del sys.path[0]  # `python -m` puts the working folder first: a json.py there is not meant
     sys.exit(main())

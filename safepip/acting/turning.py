@@ -21,6 +21,7 @@ class TurnError(SafepipError):
 
 def take_out(receipt: Receipt) -> None:
     """Delete what goes and put the new bytes in the place of the old; what has changed since stays."""
+    _refuse_links(receipt)
     try:
         for item in receipt.of(ItemKind.CHANGED):
             _exchange(receipt, item, item.successor)
@@ -36,6 +37,7 @@ def take_out(receipt: Receipt) -> None:
 
 def put_back(receipt: Receipt) -> None:
     """Everything as it was: paths, bytes, modes, times, links, empty folders."""
+    _refuse_links(receipt)
     try:
         _send_away(receipt)
         for item in receipt.of(ItemKind.FOLDER):
@@ -93,6 +95,14 @@ def clear_wreckage(folders: Iterable[str]) -> None:
                 path = f"{here}/{name}"
                 (files.unlink if os.path.islink(path) else files.rmdir)(path)
         files.rmdir(folder)
+
+
+def _refuse_links(receipt: Receipt) -> None:
+    """A folder may have become a link since the manifest was read: nothing is done behind one."""
+    for head in {item.path.rpartition("/")[0] for item in receipt.items}:
+        there = f"{receipt.home}/{head}".rstrip("/")
+        if os.path.realpath(there) != there:
+            raise TurnError("path-through-link", f"{there} leads through a link: nothing is done behind it")
 
 
 def _send_away(receipt: Receipt) -> None:
@@ -177,7 +187,9 @@ def _beside(path: str) -> str:
 def _mend_status(receipt: Receipt, item: Item) -> None:
     path = receipt.place(item)
     status = os.lstat(path)
-    if stat.S_IMODE(status.st_mode) != item.mode:
+    if stat.S_IMODE(status.st_mode) != item.mode and not stat.S_ISLNK(
+        status.st_mode
+    ):  # it would be the goal's
         files.chmod(path, item.mode)
     if status.st_mtime_ns != item.mtime:
         files.set_mtime(path, item.mtime)

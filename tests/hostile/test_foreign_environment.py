@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import sys
@@ -28,6 +29,7 @@ ACTING = (
     ["guard", "status"],
     ["doctor", "--fix", "-y"],
 )
+_SAFEPIP = (sys.executable, "-P", "-m", "safepip", "--python")
 TRAP = "import os; open(os.environ['SPRUNG'], 'w').close()\n"
 
 
@@ -100,3 +102,63 @@ def test_a_python_that_is_a_script_of_another_user_is_not_run(
     said, programs, sprung = started(Environment(prefix), words, tmp_path)
     assert (programs, sprung, said.code) == ([], False, 12)
     assert "another user" in said.err
+
+
+def test_a_pip_of_another_user_that_is_first_on_the_path_is_not_started(
+    tmp_path: Path,
+) -> None:
+    """Nor a python beside it: root may have such a folder on its PATH, by sudo."""
+    script = Path(sys.executable).with_name("safepip")
+    if os.geteuid() != 0 or not script.exists():
+        pytest.skip("needs root and safepip's own command")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("pip", "python", "python3", "git", "uv"):
+        (folder / name).write_text("#!/bin/sh\ntouch $SPRUNG\n")
+        (folder / name).chmod(0o755)
+        os.chown(folder / name, NOBODY, NOBODY)
+    os.chown(folder, NOBODY, NOBODY)
+    sprung = tmp_path / "sprung"
+    env = {"SPRUNG": str(sprung), "PATH": f"{folder}:{script.parent}:{os.environ['PATH']}"}
+    for words in (["uninstall", "--dry-run", "provider"], ["uninstall", "-y", "provider"]):
+        said = run(["safepip", *words], env=env, cwd=tmp_path)
+        assert (said.code, sprung.exists()) == (12, False), said.err
+
+
+def test_a_cache_that_another_user_can_write_is_neither_believed_nor_written(
+    foreign: Environment, tmp_path: Path
+) -> None:
+    """It says that nobody loses anything; and in place of the next file lies a link."""
+    env = Environment(tmp_path / "env")
+    shutil.copytree(foreign.prefix, env.prefix, symlinks=True)
+    about = env.site / "survivor-1.0.dist-info/METADATA"
+    about.write_text(about.read_text().replace("Requires-Dist: provider\n", ""))
+    cache = tmp_path / "home/.cache/safepip/imports"
+    words = ["uninstall", "--dry-run", "provider"]
+    first = run([*_SAFEPIP, str(env.python), *words], env={"XDG_CACHE_HOME": str(tmp_path / "home/.cache")})
+    (kept,) = cache.glob("weighed-*")
+    content = json.loads(kept.read_text())
+    content[3] |= {"losses": [], "grades": [], "unjudged": []}
+    kept.write_text(json.dumps(content))
+    believed = run(
+        [*_SAFEPIP, str(env.python), *words], env={"XDG_CACHE_HOME": str(tmp_path / "home/.cache")}
+    )
+    for path in (tmp_path / "home", *(tmp_path / "home").rglob("*")):
+        os.chown(path, NOBODY, NOBODY)
+    before = {path: path.read_bytes() for path in cache.iterdir()}
+    planted = run([*_SAFEPIP, str(env.python), *words], env={"XDG_CACHE_HOME": str(tmp_path / "home/.cache")})
+    assert (first.code, believed.code != first.code, planted.code) == (10, True, 10)
+    assert {path: path.read_bytes() for path in cache.iterdir()} == before
+
+
+def test_modules_in_the_working_folder_are_none_of_safepips(foreign: Environment, tmp_path: Path) -> None:
+    for name in ("json", "csv", "ast", "pip", "tomllib", "zipfile", "hashlib", "dataclasses", "fcntl"):
+        (tmp_path / f"{name}.py").write_text(TRAP)
+    for name in ("packaging", "click", "elftools"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "__init__.py").write_text(TRAP)
+    command = [sys.executable, "-m", "safepip", "--python", str(foreign.python)]
+    for words in LOOKING:
+        said = run([*command, *words], env={"SPRUNG": str(tmp_path / "sprung")}, cwd=tmp_path)
+        assert said.code in {0, 10}, said.err
+    assert not (tmp_path / "sprung").exists()
