@@ -205,3 +205,53 @@ def test_byte_code_that_nobody_recorded_goes_unsaid_and_anything_else_in_a_cache
         at("pkg/__pycache__/a.cpython-311.pyc"): b"",
     }
     assert found(inventory(pkg), world(pkg, more=more), "pkg") == set()
+
+
+def beyond(*rows: str, of: Inventory | None = None, more: dict[str, Content] | None = None) -> dict[str, Why]:
+    pkg = complete(dist("pkg", ["pkg.py"]), *rows)
+    there = replace(of or inventory(), distributions=(pkg,))
+    kept = {f"{row.rpartition('/')[0]}/keep": b"" for row in rows}
+    reaches = plan([pkg.key], there, world(pkg, more={**kept, **(more or {})})).reaches
+    return {reach.path: reach.why for reach in reaches}
+
+
+def test_the_program_that_stands_for_python_is_the_environments_whatever_it_is_called() -> None:
+    called = Inventory(replace(target(), executable=TargetPath("/env/own/interp")), ())
+    assert beyond("/env/own/interp", "/env/own/other", of=called) == {"/env/own/interp": Why.ENVIRONMENT}
+
+
+def test_the_standard_library_is_the_environments_and_the_site_in_it_is_not() -> None:
+    site = TargetPath(f"{STDLIB}/site-packages")
+    system = replace(
+        target(), prefix=TargetPath("/usr"), base_prefix=TargetPath("/usr"), sites=(SITE, site, STDLIB)
+    )
+    rows = (f"{STDLIB}/os2.py", f"{site}/x.txt", f"{STDLIB}-extra/x.txt", f"{STDLIB}/site-packages2/x.txt")
+    assert beyond(*rows, of=Inventory(system, ())) == {rows[0]: Why.ENVIRONMENT, rows[3]: Why.ENVIRONMENT}
+
+
+def test_metadata_in_capitals_is_anothers_too() -> None:
+    other = replace(dist("other"), info=at("OTHER-1.0.DIST-INFO"), files=None)
+    pkg = complete(dist("pkg", ["pkg.py"]), at("OTHER-1.0.DIST-INFO/METADATA"))
+    disk = world(pkg, more={at("OTHER-1.0.DIST-INFO/keep"): b""})
+    assert found(inventory(pkg, other), disk, "pkg") == {
+        ("OTHER-1.0.DIST-INFO/METADATA", Why.FOREIGN, "other")
+    }
+
+
+def test_byte_code_goes_unsaid_in_its_own_folder_only() -> None:
+    """pip 26.1 takes the folder whole."""
+    pkg = complete(dist("pkg", ["pkg/a.py"]))
+    older = Inventory(replace(target(), pip=PipInUse("26.1", None)), (pkg,))
+    strays: dict[str, Content] = {
+        at("pkg/__pycache__/stray.txt"): b"",
+        at("pkg/__pycache__/b.cpython-311.pyc"): b"",
+    }
+    assert found(older, world(pkg, more=strays), "pkg") == {("pkg/__pycache__/stray.txt", Why.UNRECORDED, "")}
+
+
+def test_a_top_level_name_that_leads_out_of_the_site_is_nobodys_folder() -> None:
+    info = at("pkg-1.0.egg-info")
+    for name, unrecorded in (("pkg", set[str]()), ("sub/pkg", {"sub/pkg/a.txt"})):
+        old = replace(dist("pkg"), info=info, install=Install.EGG_INFO_FOLDER, files=None, top_level=(name,))
+        disk = world(more={f"{info}/PKG-INFO": b"", at(f"{name}/a.txt"): b"", at("sub/keep"): b""})
+        assert {path for path, _, _ in found(inventory(old), disk, "pkg")} == unrecorded

@@ -72,3 +72,9 @@ def test_a_file_below_the_root_is_listed_there() -> None:
     world = Restored(FakeWorld({}), {TargetPath("/x"): None})
     assert world.find(TargetPath("/x")) == Place(TargetPath("/x"), (), (-1, 0), Kind.FILE)
     assert world.entries(TargetPath("/")) == (Entry("x", Kind.FILE, folder=False),)
+
+
+def test_a_folder_below_the_root_is_one() -> None:
+    world = Restored(FakeWorld({}), {TargetPath("/x/y"): None, TargetPath("/x/z"): None})
+    assert world.entries(TargetPath("/")) == (Entry("x", Kind.FOLDER, folder=True),)
+    assert [entry.name for entry in world.entries(TargetPath("/x"))] == ["y", "z"]

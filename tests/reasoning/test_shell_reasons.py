@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from safepip.reasoning.shell.shell_lines import calls
-from safepip.reasoning.shell.shell_words import UnclearError
+from safepip.reasoning.shell.shell_words import UnclearError, split
 
 
 @pytest.mark.parametrize(
@@ -114,3 +114,55 @@ def test_a_python_is_one_by_any_of_its_names(program: str) -> None:
 @pytest.mark.parametrize("line", ["p\\ip uninstall a", "p''ip unin\"\"stall a", "pi\\\np uninstall a"])
 def test_quotes_inside_a_name_hide_it_from_nobody(line: str) -> None:
     assert [call.words for call in calls(line)] == [["uninstall", "a"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("pip 'x", "a ' that does not end"),
+        ("pip `x", "a ` that does not end"),
+        ('pip "x', 'a " that does not end'),
+        ("pip $'x", "a $' that does not end"),
+        ("pip $(x", "a ( that does not end"),
+    ],
+)
+def test_what_does_not_end_is_named(line: str, why: str) -> None:
+    with pytest.raises(UnclearError) as problem:
+        calls(line)
+    assert str(problem.value) == why
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "#pip\npip uninstall a",
+        "cat <<< pip\npip uninstall a",
+        "cat <<A\n\nA\npip uninstall a",
+        "env -i A=b pip uninstall a",
+        "env - pip uninstall a",
+        "nohup -- pip uninstall a",
+        "bash -- -c; bash -lc 'pip uninstall a'",
+        "if true; then 'echo' pip; fi; pip uninstall a",
+        "bash script.sh; pip uninstall a",
+        "bash --rcfile; bash -c 'pip uninstall a'",
+    ],
+)
+def test_odd_lines_are_read_to_their_end(line: str) -> None:
+    assert [call.words for call in calls(line)] == [["uninstall", "a"]]
+
+
+def test_what_a_name_cannot_hold_ends_it() -> None:
+    with pytest.raises(UnclearError, match="what is to go is computed"):
+        calls("pip uninstall $a_b")
+    assert [word.text for word in split("x $a_b.c ${d}e")[0].words] == ["x", ".c", "e"]
+
+
+def test_a_brace_is_a_list_only_with_a_comma_or_dots_and_no_blank_in_it() -> None:
+    assert [word.dynamic for word in split("{a,b} {a} x{1..2} a,b {c")[0].words] == [
+        True,
+        False,
+        True,
+        False,
+        False,
+    ]
+    assert [word.dynamic for word in split("{a, b}")[0].words] == [False, False]
