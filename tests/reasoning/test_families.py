@@ -133,25 +133,27 @@ def test_a_root_that_does_not_load_any_more_has_lost_more_than_its_familys_unity
 
 
 def test_libraries_of_no_family_may_come_from_anywhere_and_another_survivor_is_judged_all_the_same() -> None:
-    plain = {f"plain/_m{EXT}": lib(needs=["libz.so", "liby.so"], rpath="$ORIGIN/../one:$ORIGIN/../two")}
-    broken = {
-        f"broken/_m{EXT}": lib(
-            needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9", "libz.so"],
-            rpath="$ORIGIN/../one:$ORIGIN/../two",
-        )
-    }
+    paths = "$ORIGIN/../one:$ORIGIN/../two"
+    plain = {f"aaa/_m{EXT}": lib(needs=["libz.so", "liby.so"], rpath=paths)}
+    broken = {f"aab/_m{EXT}": lib(needs=["libcudnn_ops.so.9", "libcudnn_graph.so.9", "libw.so"], rpath=paths)}
+    only = {f"aac/_m{EXT}": lib(needs=["libcudnn_ops.so.9"], rpath=paths)}
     more: dict[str, Content] = {
         "one/libz.so": lib("libz.so"),
         "one/liby.so": lib("liby.so"),
         "two/liby.so": lib("liby.so"),
+        "one/libw.so": lib("libw.so"),
     }
     one = {"one/libcudnn_ops.so.9": OPS, **GRAPH_ONE}
     dists = [
-        dist("plain", [*plain]), dist("broken", [*broken]), dist("app", [*APP]), dist("two", [*TWO, "two/liby.so"]),
-        dist("ops", ["one/libcudnn_ops.so.9", "one/liby.so"]),
-    ]  # fmt: skip
-    leaving = dist("graph", [*GRAPH_ONE, "one/libz.so"])
-    found = splits({**plain, **broken, **APP, **more, **one, **TWO}, [*dists, leaving], leaving)
+        dist("aaa", [*plain]),
+        dist("aab", [*broken]),
+        dist("aac", [*only]),
+        dist("app", [*APP]),
+        dist("two", [*TWO, "two/liby.so"]),
+        dist("ops", ["one/libcudnn_ops.so.9", "one/libz.so"]),
+    ]
+    leaving = dist("graph", [*GRAPH_ONE, "one/liby.so", "one/libw.so"])
+    found = splits({**plain, **broken, **only, **APP, **more, **one, **TWO}, [*dists, leaving], leaving)
     assert [(family, survivor) for family, survivor, _ in found] == [("cuDNN (9)", "app")]
 
 

@@ -386,3 +386,20 @@ def test_a_path_is_told_below_its_site_or_the_prefix_or_whole() -> None:
     paths = ("/env/lib/python3.12/site-packages/a/b.py", "/env/bin/tool", "/environment/x", "/usr/x")
     told = [losses.relative(TargetPath(path), inventory()) for path in paths]
     assert told == ["a/b.py", "bin/tool", "/environment/x", "/usr/x"]
+
+
+def test_of_two_ways_the_one_without_an_earlier_import_is_told() -> None:
+    """Both modules come to libshared.so; one of them only after torch was imported."""
+    contents: dict[str, Content] = {
+        **GONE,
+        f"torch/_C{EXT}": lib(needs=["libx.so", "libgone.so"], rpath="$ORIGIN:$ORIGIN/../gone"),
+        "torch/libx.so": lib("libx.so"),
+        f"app/_m{EXT}": lib(needs=["libx.so"]),
+        f"app/x/_n{EXT}": lib(needs=["libgone.so"], rpath="$ORIGIN/../../gone"),
+    }
+    torch = dist("torch", [f"torch/_C{EXT}", "torch/libx.so"])
+    app = dist("app", [f"app/_m{EXT}", f"app/x/_n{EXT}"], requires=["torch"])
+    told = next(
+        chains for _, _, who, chains in lost(contents, [torch, app, LEAVER], [LEAVER]) if who == "app"
+    )
+    assert [way[0] for way in told] == ["import app.x", "import app"]
