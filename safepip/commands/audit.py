@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
@@ -19,12 +20,14 @@ from safepip.reading.links import Links
 from safepip.reading.sites import metadata, shares
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.code.surface import topmost_names
 from safepip.reasoning.health import audit as reasoning
 from safepip.reasoning.health import mixed
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.verdict.judge import judge
 
 Progress = Callable[[str, int, int], None]
+NAMED_BY_OTHERS = ("ctypes", "distutils")  # what is asked of sources besides
 MOST_SOURCES = 20_000  # of a person's own code
 
 
@@ -53,14 +56,16 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
     used = _used_by(code, scene)
     dists = _first_of_each_name(scene)
     judged = []
-    for number, dist in enumerate(dists):
-        progress(dist.name, number, len(dists))
-        judged.append(auditor.judged(dist, in_code=dist.key in used))
-    progress("", len(dists), len(dists))
+    with scene.modules.many(cache(lambda: {*topmost_names(scene.inventory), *NAMED_BY_OTHERS})):
+        for number, dist in enumerate(dists):
+            progress(dist.name, number, len(dists))
+            judged.append(auditor.judged(dist, in_code=dist.key in used))
+        progress("", len(dists), len(dists))
+        unneeded = tuple(_unneeded(judged, auditor))
     return Audit(
         scene.target,
         tuple(judged),
-        tuple(_unneeded(judged, auditor)),
+        unneeded,
         tuple(find_mixed(scene)),
         scene.unjudged,
     )

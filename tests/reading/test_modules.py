@@ -86,6 +86,57 @@ def test_what_cannot_be_read_may_name_anything_and_what_is_missing_names_nothing
     assert read == Unread("Is a directory")
 
 
+def test_many_names_are_found_where_each_alone_is(tmp_path: Path) -> None:
+    there = small(tmp_path)
+    texts = [
+        "import numpy\r\nimport os, scipy as sp\n",
+        "from google.cloud import (\n    core,\n\tstorage,\n)\n",
+        "from .inner import numpy\nload('.pandas', \"yaml\")\n# from bz2\n",
+        "from numpy \\\n  import pandas\nx = 'of numpy'; y = scipy\nimport na\u00efve\n",
+        "version('scikit-learn')\nimport_module(\"google.cloud\" + '.core')",
+    ]
+    dist = user(there, **{f"m{number}": text for number, text in enumerate(texts)})
+    names = [
+        "numpy",
+        "scipy",
+        "pandas",
+        "yaml",
+        "os",
+        "core",
+        "inner",
+        ".inner",
+        ".core",
+        "google.cloud.core",
+    ]
+    names += [
+        "google.cloud.storage",
+        "google.cloud",
+        ".pandas",
+        "na\u00efve",
+        "bz2",
+        "scikit-learn",
+        "sp",
+        "learn",
+    ]
+    alone = {name: hits for one in names for name, hits in naming(there, dist, one).items()}
+    assert naming(there, dist, *names) == alone
+    assert alone["numpy"] == ["m0.py", "m2.py", "m3.py"]
+
+
+def test_names_that_will_be_asked_are_searched_for_at_once_and_kept_at_the_end(tmp_path: Path) -> None:
+    there = small(tmp_path)
+    environ = {"XDG_CACHE_HOME": str(tmp_path / "cache")}
+    dist = user(there, one="import numpy\nimport scipy\n")
+    modules = Modules(there.inventory(), environ)
+    with modules.many(lambda: ["scipy"]):
+        modules.naming(dist, ["numpy"])
+        modules.keep()
+        assert not (tmp_path / "cache").exists()
+        os.unlink(f"{there.site}/user/one.py")
+        assert modules.naming(dist, ["scipy"]) == {"scipy": (f"{there.site}/user/one.py",)}
+    assert naming(there, dist, "scipy", environ=environ) == {"scipy": ["one.py"]}
+
+
 def test_tests_are_left_out(tmp_path: Path) -> None:
     there = small(tmp_path)
     sources = {

@@ -48,6 +48,7 @@ class Mentions:
         """Hand what was found out to later runs."""
         if self._changed:
             self._cache.keep(KIND, {info: entry for info, entry in self._known.items() if entry[0]})
+            self._changed = False
 
 
 def _in_objects(dist: Distribution, objects: Container[TargetPath]) -> Iterator[Mention]:

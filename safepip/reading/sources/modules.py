@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
@@ -20,6 +22,10 @@ from safepip.reading.sources.weighed import Answers
 TESTS = re.compile(r"/(?:tests?|testing|conftest\.py|test_[^/]*\.py|[^/]*_test\.py)(?:/|$)")
 BLOCK = 1 << 18  # nearly every source fits
 STATEMENT = re.compile(rb"(?:import_module\(|__import__\(|import|from)[ \t]*[\"']?(\w[\w., \t]*)")
+FEW = 8  # names, up to which each is looked for by itself
+WORD = re.compile(rb"\w+")
+QUOTED = re.compile(rb"[\"']\.?(\w+)")
+FIRST = re.compile(rb"^[ \t\r\f\v]*(\w+)", re.MULTILINE)
 ANY = "*"  # stands for every name where searches are kept
 MOST_COMPILED = 256 << 20  # bytes of extension modules that are searched for one distribution
 
@@ -34,13 +40,28 @@ class Modules:
         self._suffixes = target.suffixes[:-1]
         self._cache = import_cache.open_cache(environ, target)
         self.answers = Answers(self._cache, inventory)
+        self._whole: dict[tuple[TargetPath, str], Source] = {}
+        self._ahead: Callable[[], Iterable[str]] | None = None
+
+    @contextmanager
+    def many(self, ahead: Callable[[], Iterable[str]]) -> Iterator[None]:
+        """Within, many removals are asked about: names `ahead` are searched for in the first pass through each
+        distribution, and what was found out is written once, at the end.
+        """
+        self._ahead = ahead
+        try:
+            yield
+        finally:
+            self._ahead = None
+            self.keep()
 
     def naming(self, dist: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
         """For each dotted name the sources of `dist`, outside tests, that could import it; `.name` is any module's last part."""
         known = self._cache.naming(dist)
         missing = [name for name in names if name not in known]
         if missing:
-            found = _search(self._sources(dist), missing)
+            missing += [name for name in self._ahead() if name not in known] if self._ahead else []
+            found = _search(self._sources(dist), dict.fromkeys(missing))
             for name in missing:
                 known[name] = found.get(name, ())
             self._cache.changed(dist)
@@ -60,8 +81,9 @@ class Modules:
     ) -> Source | Unread:
         """What the module at `path` imports. Unowned sources and whole readings are not kept."""
         kept = None if dist is None or whole else self._cache.sources(dist)
-        if kept is not None and path in kept:
-            return kept[path]
+        known = self._whole.get((path, name)) if whole else kept.get(path) if kept else None
+        if known is not None:
+            return known
         try:
             data = _content(path)
         except OSError as error:
@@ -70,6 +92,8 @@ class Modules:
         if kept is not None and dist is not None and isinstance(source, Source):
             kept[path] = source
             self._cache.changed(dist)
+        if whole and isinstance(source, Source):
+            self._whole[path, name] = source
         return source
 
     def compiled_naming(
@@ -93,7 +117,8 @@ class Modules:
 
     def keep(self) -> None:
         """Hand what was found out to later runs."""
-        self._cache.save()
+        if self._ahead is None:
+            self._cache.save()
 
     def _sources(self, dist: Distribution) -> list[TargetPath]:
         recorded = [
@@ -129,14 +154,35 @@ def _needle(name: str) -> re.Pattern[bytes]:
     return re.compile(rb"%s(?!\w)(?<!%s%s)" % (word, rb"\w" if head or dot else rb"[\w.]", word))
 
 
+class _Wanted(NamedTuple):
+    name: str
+    last: bytes
+    rest: tuple[bytes, ...]
+    needle: re.Pattern[bytes]
+
+
+def _likely(data: bytes, by_word: Mapping[bytes, Sequence[_Wanted]]) -> Iterator[_Wanted]:
+    """Those whose last part is a word where `_imports` would count it: one look at the file for all of them."""
+    words = {*QUOTED.findall(data), *FIRST.findall(data)}
+    for mark in (b"import", b"from"):
+        for line in _lines(data, mark):
+            words.update(WORD.findall(line))
+    for word in by_word:
+        if word in words or not WORD.fullmatch(word):
+            yield from by_word[word]
+
+
 def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tuple[TargetPath, ...]]:
     found: dict[str, list[TargetPath]] = {}
     wanted = [
-        (name, tail.encode(), [part.encode() for part in head.split(".") if part], _needle(name))
+        _Wanted(name, tail.encode(), tuple(part.encode() for part in head.split(".") if part), _needle(name))
         for name in names
         for head, _, tail in [name.rpartition(".")]
     ]
-    tops = {rest[0] for _, _, rest, _ in wanted if rest}
+    tops = {item.rest[0] for item in wanted if item.rest}
+    by_word: dict[bytes, list[_Wanted]] = {}
+    for item in wanted:
+        by_word.setdefault(item.last, []).append(item)
     for path in paths:
         try:
             data = _content(path)
@@ -147,7 +193,7 @@ def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tupl
                 found.setdefault(name, []).append(path)
             continue
         there = {top for top in tops if top in data}
-        for name, last, rest, needle in wanted:
+        for name, last, rest, needle in _likely(data, by_word) if len(wanted) > FEW else wanted:
             if (
                 (not rest or rest[0] in there)
                 and last in data
@@ -163,14 +209,14 @@ def _tops(path: TargetPath) -> set[str]:
         data = _content(path)
     except OSError:
         return set()
-    lists = STATEMENT.findall(b"\n".join(_lines(data)))
+    lists = STATEMENT.findall(b"\n".join(_lines(data, b"import")))
     names = {item.strip().partition(b".")[0] for found in lists for item in found.split(b",")}
     return {name.partition(b" ")[0].decode("utf-8", "replace") for name in names if name}
 
 
-def _lines(data: bytes) -> Iterator[bytes]:
-    """Those that hold `import`, each with the line that it goes on from."""
-    place = data.find(b"import")
+def _lines(data: bytes, mark: bytes) -> Iterator[bytes]:
+    """Those that hold `mark`, each with the line that it goes on from."""
+    place = data.find(mark)
     while place >= 0:
         start = data.rfind(b"\n", 0, place) + 1
         if data.endswith(b"\\\n", 0, start):
@@ -178,7 +224,7 @@ def _lines(data: bytes) -> Iterator[bytes]:
         end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
         yield data[start:end]
-        place = data.find(b"import", end)
+        place = data.find(mark, end)
 
 
 def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:

@@ -57,6 +57,23 @@ def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tup
     return tuple(sorted(names, key=lambda name: (name.startswith("_"), name.count("."), name)))
 
 
+def topmost_names(inventory: Inventory) -> frozenset[str]:
+    """What removals would take away, told from the places of files alone: below a name that several share, its packages."""
+    folders: dict[str, list[set[str]]] = {}  # by topmost name: what each distribution has inside
+    for dist in inventory.distributions:
+        inside: dict[str, set[str]] = {}
+        for path in dist.used:
+            top, _, rest = inventory.target.below(path).partition("/")
+            folder, slash, _ = rest.partition("/")
+            inside.setdefault(top.partition(".")[0], set()).update([folder] if slash else [])
+        for top, own in inside.items():
+            folders.setdefault(top, []).append(own)
+    inner = (
+        f"{top}.{one}" for top, shared in folders.items() if len(shared) > 1 for own in shared for one in own
+    )
+    return frozenset(name for name in (*folders, *inner) if all(map(str.isidentifier, name.split("."))))
+
+
 def _topmost(parts: list[str], finder: Finder) -> str:
     """The first of the packages on the way that has a file of its own."""
     for count in range(1, len(parts) + 1):

@@ -94,7 +94,7 @@ def _known_loads(loss: LostRequirement, known: Sequence[KnownLoad]) -> list[Know
 
 
 def _at_module_level(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
-    guards = _Guards(loss.survivor, imports, {})
+    guards = _Guards(loss.survivor, imports, set())
     for path, _, failing in statements(imports, loss.survivor):
         if failing.gone.dist == loss.lost and not guards.around(path):
             yield Grade(Severity.REFUSE, Basis.MODULE_LEVEL, path, failing.line, failing.name)
@@ -105,26 +105,33 @@ class _Guards(NamedTuple):
 
     dist: Distribution
     imports: Imports
-    known: dict[TargetPath, tuple[tuple[TargetPath, Condition], ...]]  # importers, as they are asked for
+    free: set[TargetPath]  # modules that some way leads to which nothing guards, as they are found
 
     def around(self, path: TargetPath) -> bool:
         """Whether every way to the module at `path` is guarded; one that nobody imports is a user's to import.
 
-        So is a circle of modules that only import each other: nothing is caught on the way into it.
+        So is a circle of modules that only import each other: nothing is caught on the way into it. Depth first,
+        since one way without a guard decides, and reading an importer costs much.
         """
-        seen, pending, caught = {path}, [path], False
-        while pending:
-            module = pending.pop()
-            if module not in self.known:
-                self.known[module] = tuple(self._importers(module))
-            if not self.known[module]:
+        seen, caught = {path}, False
+        way = [(path, self._importers(path))]
+        imported = {path: False}
+        while way:
+            module, importers = way[-1]
+            source, condition = next(importers, (None, Condition.DEFERRED))
+            if module in self.free or (source is None and not imported[module]):
+                self.free.update(step for step, _ in way)
                 return False
-            for source, condition in self.known[module]:
-                if condition is Condition.GUARDED:
-                    caught = True
-                elif source not in seen:
-                    seen.add(source)
-                    pending.append(source)
+            if source is None:
+                way.pop()
+                continue
+            imported[module] = True
+            if condition is Condition.GUARDED:
+                caught = True
+            elif source not in seen:
+                seen.add(source)
+                imported[source] = False
+                way.append((source, self._importers(source)))
         return caught
 
     def _importers(self, path: TargetPath) -> Iterator[tuple[TargetPath, Condition]]:
@@ -154,9 +161,9 @@ def _whole(path: TargetPath, dist: Distribution, imports: Imports) -> Source:
 
 
 def _read_whole(loss: LostRequirement, imports: Imports) -> _Seen:
-    names = {item.module for item in imports.gone.values() if item.dist == loss.lost}
-    written = {loss.lost.name, loss.lost.key}
-    naming = imports.code.naming(loss.survivor, [*names, *written])
+    names = [item.module for item in imports.gone.values() if item.dist == loss.lost]
+    written = (loss.lost.name, loss.lost.key)
+    naming = imports.code.naming(loss.survivor, list(dict.fromkeys([*names, *written])))
     seen = _Seen()
     sources = dict.fromkeys(path for paths in naming.values() for path in paths)
     for path in islice(sources, MOST_READ_WHOLE):
@@ -182,7 +189,7 @@ def _through_others(loss: LostRequirement, imports: Imports) -> Iterator[Grade]:
                 path: name for path, name, item in statements(imports, dist) if item.gone.dist == loss.lost
             }
             naming = imports.code.naming(loss.survivor, sorted(set(failing.values()))) if failing else {}
-            for path in {path for paths in naming.values() for path in paths}:
+            for path in dict.fromkeys(path for paths in naming.values() for path in paths):
                 for item in _whole(path, loss.survivor, imports).imports:
                     if not imports.closure.runs(item).isdisjoint(failing):
                         yield Grade(Severity.WARN, Basis.GUARDED, path, item.line, item.module)
