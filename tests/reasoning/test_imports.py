@@ -603,3 +603,21 @@ def test_a_command_is_no_plugin_whatever_it_is_called(group: str, name: str) -> 
 def test_only_a_module_that_an_import_can_name_is_looked_at() -> None:
     sources = {"user/__init__.py": "", "user/a-script.py": "import numpy"}
     assert list(environment(NUMPY, package("user", sources)).chains("numpy")) == []
+
+
+@pytest.mark.parametrize("other", ["nothere", "two.core"])
+def test_one_of_several_ways_needs_all_that_it_imports(other: str) -> None:
+    source = FLAGS.replace("    import one.core\n", f"    import one.core\n    import {other}\n")
+    there = environment(
+        package("one", {"one/__init__.py": "", "one/core.py": ""}),
+        package("two", {"two/__init__.py": "", "two/core.py": ""}),
+        package("user", {"user/__init__.py": source}),
+    )
+    assert list(there.chains("two")) == ["user"]
+
+
+def test_a_fallback_that_becomes_another_file_is_none() -> None:
+    pkg = package("pkg", {"alt/__init__.py": "", "alt/x.py": ""})
+    old = package("old", {"alt.py": ""})
+    source = "try:\n    import alt.x\nexcept ImportError:\n    import alt\n"
+    assert list(environment(pkg, old, user(source)).chains("pkg")) == ["user"]

@@ -166,3 +166,32 @@ def test_a_brace_is_a_list_only_with_a_comma_or_dots_and_no_blank_in_it() -> Non
         False,
     ]
     assert [word.dynamic for word in split("{a, b}")[0].words] == [False, False]
+
+
+PYTHON = "code of Python's may call pip"
+
+
+@pytest.mark.parametrize(
+    ("code", "unclear"),
+    [
+        ("subprocess.run(['pip', 'install', 'x'])", True),
+        ('subprocess.run(["pip", "install"])', True),
+        ("subprocess.run([PIP, '-m', 'pip', *'install'])", True),
+        ("os.system('pip -q install x')", True),
+        ("os.system('pip list; apt install x')", False),
+        ("subprocess.run(['apt', 'install', 'x'])", False),
+        ("subprocess.run(['pip', 'list'])", False),
+        ("print('pip', 'install')", False),
+        ("os.system('apt -y install x')", False),
+    ],
+)
+def test_code_for_python_may_call_pip_where_it_starts_a_process_and_names_both(
+    code: str,
+    unclear: bool,  # noqa: FBT001
+) -> None:
+    line = f"pip list; python <<'END'\n{code}\nEND"
+    if unclear:
+        with pytest.raises(UnclearError, match=PYTHON):
+            calls(line)
+    else:
+        assert calls(line) == []
