@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import json
 import os
-import stat
 import subprocess
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +24,7 @@ from safepip.model.sparing import Restored
 
 _CHUNK = 1 << 20
 _MOST_OF_ORIGIN = 1 << 20  # bytes of direct_url.json
+_MOST_OF_SCRIPT = 1 << 20  # bytes
 _ADDED_BY_PIP = ("PIP_REQUIREMENT", "PIP_DRY_RUN")  # would change what `pip download` gets
 
 
@@ -109,9 +110,9 @@ def _download(survivor: Distribution, target: Target, environ: Mapping[str, str]
 def _requirement(survivor: Distribution) -> str:
     """Where it was installed from, if that was an archive; else its name and version."""
     path = f"{survivor.info}/direct_url.json"
+    if not os.path.isfile(path):  # a fifo in its place would make everybody wait
+        return f"{survivor.key}=={survivor.version}"
     try:
-        if not stat.S_ISREG(os.stat(path).st_mode):  # a fifo in its place would make everybody wait
-            raise OSError(path)
         with open(path, "rb") as stream:
             origin = json.loads(stream.read(_MOST_OF_ORIGIN))
         if "archive_info" in origin:
@@ -131,7 +132,8 @@ def _of_wheel(
             names = frozenset(bundle.namelist())
             for item in wanted:
                 members = [name for name in _members(item, target) if name in names]
-                if not any(_extracted(bundle, name, item, staged[item.path]) for name in members):
+                had = any(_extracted(bundle, name, item, staged[item.path]) for name in members)
+                if not had and not _as_script(bundle, item, staged[item.path], target):
                     missing.append(item)
     except zipfile.BadZipFile as error:
         raise FetchError("broken-wheel", f"{wheel} is no wheel: {error}") from error
@@ -140,13 +142,36 @@ def _of_wheel(
 
 def _members(item: Restored, target: Target) -> Iterator[str]:
     """Where a wheel may hold what is installed at a path."""
-    data = os.path.basename(item.survivor.info).removesuffix(".dist-info") + ".data"
+    data = _data(item)
     inside = _inside(item)
     yield inside
     yield from (f"{data}/{scheme}/{inside}" for scheme in ("purelib", "platlib"))
     prefix = os.path.realpath(target.prefix)
     if item.path.startswith(f"{prefix}/"):
         yield f"{data}/data/{item.path[len(prefix) + 1 :]}"
+
+
+def _as_script(bundle: zipfile.ZipFile, item: Restored, path: str, target: Target) -> bool:
+    """With the first line that pip wrote (operations/install/wheel.py:fix_script): the python that it ran under."""
+    folder, name = os.path.split(item.path)
+    member = f"{_data(item)}/scripts/{name}"
+    if os.path.realpath(folder) != os.path.realpath(target.scripts) or member not in bundle.NameToInfo:
+        return False
+    if bundle.NameToInfo[member].file_size > _MOST_OF_SCRIPT:
+        return False
+    first, end, rest = bundle.read(member).partition(b"\n")
+    if not first.startswith(b"#!python"):
+        return False
+    major, minor = target.python[:2]
+    names = ("python", "python3", f"python{major}.{minor}")
+    return any(
+        _written(io.BytesIO(b"#!" + os.fsencode(f"{folder}/{name}") + end + rest), item, path)
+        for name in names
+    )
+
+
+def _data(item: Restored) -> str:
+    return os.path.basename(item.survivor.info).removesuffix(".dist-info") + ".data"
 
 
 def _inside(item: Restored) -> str:

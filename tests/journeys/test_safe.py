@@ -97,6 +97,23 @@ def test_bytes_that_are_the_survivors_are_kept_without_fetching(shop: Shop) -> N
     assert not list(shop.environment.site.glob("old-*"))
 
 
+def test_a_script_comes_back_with_the_first_line_that_pip_gave_it(
+    environment: Environment, tmp_path: Path
+) -> None:
+    script = "#!python\nimport sys\nprint('{}', sys.prefix)\n"
+    for name in ("old", "new"):
+        files = {f"{name}.py": "", f"{name}-1.0.data/scripts/tell": script.format(name)}
+        make_wheel(tmp_path, name, files)
+    shop = Shop(environment, tmp_path)
+    shop.pip("old")
+    shop.pip("new")
+    answer = shop.safepip("uninstall", "-y", "--safe", "new")
+    assert answer.code == 0, answer.err
+    first, *rest = (environment.prefix / "bin/tell").read_text().splitlines()
+    assert (first, rest) == (f"#!{environment.python}", ["import sys", "print('old', sys.prefix)"])
+    assert shop.verify("old") == []
+
+
 def test_what_cannot_be_fetched_means_that_nothing_is_removed(shop: Shop) -> None:
     (shop.wheels / "old-1.0-py3-none-any.whl").unlink()
     before = snapshot(shop.environment.prefix)
