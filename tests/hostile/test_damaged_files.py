@@ -23,8 +23,8 @@ from safepip.model.report import Decision, FindingKind, Severity, Verdict
 from safepip.model.request import Refused
 from safepip.reading.elf_files import elf, elf_hints, loader_cache
 from safepip.reading.pythons import layout
-from safepip.reading.settings import configuration
-from safepip.reading.sites import pip_report, receipts, record, requested, wheel
+from safepip.reading.settings import configuration, pip_settings
+from safepip.reading.sites import pip_report, receipts, record, requested, unrecorded, wheel
 from safepip.reading.sources.modules import Modules
 from safepip.reading.sources.source import read_module
 from safepip.reasoning import requirements
@@ -290,3 +290,22 @@ def test_a_source_with_a_name_that_no_file_has_is_passed_over(tmp_path: Path) ->
         frozenset({"x"}),
         {"x": (f"{there.site}/odd.py",)},
     )
+
+
+@pytest.mark.parametrize("blanks", [" " * 300, "\t\f" * 200, "\u2003" * 300])
+def test_blanks_without_end_in_pips_configuration_are_not_parsed(tmp_path: Path, blanks: str) -> None:
+    path = tmp_path / "pip.conf"
+    path.write_text(f"[global]\nyes{blanks}x\n", encoding="utf-8")
+    with pytest.raises(SafepipError, match="256 blanks in a row"):
+        pip_settings.read({"PIP_CONFIG_FILE": str(path)}, None, isolated=False)
+
+
+def test_a_folder_that_a_path_file_names_a_thousand_times_is_looked_at_once(tmp_path: Path) -> None:
+    there = small(tmp_path.resolve())
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib/own.py").write_text("import os\n")
+    (there.site / "x.pth").write_text(f"{tmp_path}/lib\n" * 1000)
+    found = unrecorded.completed(there.inventory())
+    assert [(dist.name, dist.sources) for dist in found.loose] == [
+        ("own", (f"{tmp_path.resolve()}/lib/own.py",))
+    ]

@@ -7,12 +7,13 @@ across them the section [uninstall] beats [global]. A value that pip would not t
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator, Mapping
 
 from safepip.errors import UsageError
 from safepip.model.request import PipSettings
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 
 _BOOLEANS = {
     "yes": "yes",
@@ -24,6 +25,8 @@ _BOOLEANS = {
 _COUNTS = {"verbose": "verbose", "quiet": "quiet"}
 _TRUE = {"y", "yes", "t", "true", "on", "1"}
 _FALSE = {"n", "no", "f", "false", "off", "0"}
+_MOST = 1 << 16  # bytes
+_BLANKS = re.compile(r"[^\S\n]{256}")
 _SECTIONS = ("global", "uninstall", ":env:")
 
 
@@ -82,6 +85,7 @@ def _parsed(path: str) -> dict[str, dict[str, str]]:
     import configparser
     import locale
 
+    _refuse_endless(path)
     parser = configparser.RawConfigParser()
     parser.optionxform = _normal  # type: ignore[method-assign,assignment]
     encoding = "utf-8" if sys.flags.utf8_mode else locale.getencoding()
@@ -93,6 +97,19 @@ def _parsed(path: str) -> dict[str, dict[str, str]]:
             "pip-configuration", f"pip's configuration file {path} cannot be read: {reason}"
         ) from error
     return {section: dict(parser.items(section)) for section in parser.sections()}
+
+
+def _refuse_endless(path: str) -> None:
+    """The standard library's parser takes the square of the blanks in a line."""
+    try:
+        data = plain_file.start(path, _MOST + 1)
+    except OSError:
+        return
+    if len(data) > _MOST or _BLANKS.search(data.decode(errors="replace")):
+        raise UsageError(
+            "pip-configuration",
+            f"pip's configuration file {path} cannot be read: more than {_MOST >> 10} KiB, or 256 blanks in a row",
+        )
 
 
 def _normal(name: str) -> str:

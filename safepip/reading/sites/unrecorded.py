@@ -15,6 +15,7 @@ from safepip.reading import plain_file, tree
 from safepip.reading.sites import editable, metadata
 
 MOST_FILES = 20_000  # of one environment; more is said to be unjudged
+MOST_FOLDERS = 10_000  # the same: a .pth may name any folder
 APART = frozenset({"__pycache__", "node_modules", "site-packages", "build", "dist"})
 TESTS = frozenset({"test", "tests", "testing"})
 NO_CODE = frozenset({"test", "tests", "doc", "docs", "example", "examples", "benchmark", "benchmarks"})
@@ -57,6 +58,8 @@ class _Look:
         self.mapped: list[Mapped] = []
         self.unjudged: list[Unjudged] = []
         self._left = MOST_FILES
+        self._folders = MOST_FOLDERS
+        self._walked: set[tuple[TargetPath, TargetPath]] = set()  # that a .pth names, by the owner's info
         target = inventory.target
         inside = tuple(f"{prefix}/" for prefix in {target.prefix, target.base_prefix})
         self.homes = dict.fromkeys(
@@ -119,9 +122,11 @@ class _Look:
         self.mapped += brought.mapped
         for item in brought.mapped if owner else ():
             self._give(owner, item.place)
-        for folder in brought.folders if name != "easy-install.pth" else ():
-            if folder in self.homes:
+        for folder in dict.fromkeys(brought.folders) if name != "easy-install.pth" else ():
+            whose = (owner.info if owner else TargetPath(""), folder)
+            if folder in self.homes or whose in self._walked:
                 continue
+            self._walked.add(whose)
             if owner is not None:
                 self.at_project(folder, owner)
             else:
@@ -152,7 +157,12 @@ class _Look:
         if not tree.isdir(path):
             yield path
             return
-        for here, below, names in tree.walk(tree.realpath(path)):
+        for here, below, names in tree.walk(tree.realpath(path)) if self._folders > 0 else ():
+            self._folders -= 1
+            if self._folders == 0:
+                reason = f"more than {MOST_FOLDERS} folders that no RECORD lists; the rest was not looked at"
+                self.unjudged.append(Unjudged(path, reason))
+                return
             below[:] = sorted(
                 name for name in below if name[:1] != "." and name not in APART and name not in TESTS
             )

@@ -59,7 +59,8 @@ def _calls() -> list[bytes]:
 
 
 def _environment(there: Place) -> None:
-    if not (there.root / _INFO).exists():
+    if (there.env.site / "x.pth").exists() or not (there.root / _INFO).exists():  # of another subject
+        there.anew()
         there.add("odd", {"odd.py": ""})
 
 
