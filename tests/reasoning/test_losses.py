@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import pytest
+
 from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
@@ -244,26 +246,34 @@ def test_a_provider_that_brings_needs_which_are_met_loses_nothing() -> None:
     ]
 
 
-def test_what_the_broken_had_loaded_for_others_is_looked_at_too() -> None:
+@pytest.mark.parametrize(
+    ("soname", "file", "wants"),
+    [
+        ("libother.so", "libother.so", "libother.so"),
+        (None, "libother.so", "libother.so"),
+        ("libother.so.1", "libother.so", "libother.so.1"),
+        ("libother.so.1", "libother.so", "libother.so"),
+    ],
+)
+def test_what_the_broken_had_loaded_for_others_is_looked_at_too(
+    soname: str | None, file: str, wants: str
+) -> None:
     """Nothing of vision names the library that goes: only torch, which had loaded another one for it, does."""
     contents: dict[str, Content] = {
-        f"torch/_C{EXT}": lib(needs=["libother.so", "libgone.so"], rpath="$ORIGIN/lib:$ORIGIN/../gone"),
-        "torch/lib/libother.so": lib("libother.so"),
+        f"torch/_C{EXT}": lib(needs=[file, "libgone.so"], rpath="$ORIGIN/lib:$ORIGIN/../gone"),
+        f"torch/lib/{file}": lib(soname),
         "gone/libgone.so": lib("libgone.so"),
-        f"vision/_C{EXT}": lib(needs=["libother.so"]),
+        f"vision/_C{EXT}": lib(needs=[wants]),
     }
-    torch, gone = (
-        dist("torch", [f"torch/_C{EXT}", "torch/lib/libother.so"]),
-        dist("gone", ["gone/libgone.so"]),
-    )
+    torch, gone = dist("torch", [f"torch/_C{EXT}", f"torch/lib/{file}"]), dist("gone", ["gone/libgone.so"])
     vision = dist("vision", [f"vision/_C{EXT}"], requires=["torch"])
-    _, (kind, wants, who, chains) = lost(contents, [torch, gone, vision], [gone])
-    assert (kind, wants, who) == (FindingKind.LIBRARY_LOST, "libgone.so", "vision")
+    _, (kind, lost_name, who, chains) = lost(contents, [torch, gone, vision], [gone])
+    assert (kind, lost_name, who) == (FindingKind.LIBRARY_LOST, "libgone.so", "vision")
     assert chains == [
         (
             "import vision",
             f"vision/_C{EXT}",
-            "libother.so, loaded by import torch",
+            f"{wants}, loaded by import torch",
             f"torch/_C{EXT}",
             "libgone.so",
         )

@@ -221,7 +221,7 @@ def widen(
         loaded = (
             item for root in broken for item in before.loadings[root].objects if item.path in objects.owner
         )
-        brought = {item.soname or item.path.rpartition("/")[2] for item in loaded}
+        brought = {name for item in loaded for name in (item.soname, item.path.rpartition("/")[2]) if name}
         wider = touched | reach(names | brought)
         if wider == touched:
             return before, after

@@ -140,13 +140,15 @@ class Surveyor:
     def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
         """The object of that name in the closure of an extension module that is imported earlier."""
         earlier = self._imported_before(dist)
-        reaching = elf_objects.reaching([name], self._objects, self.needing)
+        elves = self._objects.elves
+        same = (also for path in self._holders.get(name, ()) for also in elf_objects.names(path, elves[path]))
+        reaching = elf_objects.reaching({name, *same}, self._objects, self.needing)
         for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
             if module in self._opening or self._objects.owner[module].info not in earlier:
                 continue
             if not elf_objects.module_name(module, self._inventory.target):
                 continue
-            if self._objects.elves[module].abi != self._config.abi:
+            if elves[module].abi != self._config.abi:
                 continue
             loading = self.loading(module)
             found = _loaded_as(name, loading) if loading.loadable else None
