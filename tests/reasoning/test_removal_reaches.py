@@ -255,3 +255,24 @@ def test_a_top_level_name_that_leads_out_of_the_site_is_nobodys_folder() -> None
         old = replace(dist("pkg"), info=info, install=Install.EGG_INFO_FOLDER, files=None, top_level=(name,))
         disk = world(more={f"{info}/PKG-INFO": b"", at(f"{name}/a.txt"): b"", at("sub/keep"): b""})
         assert {path for path, _, _ in found(inventory(old), disk, "pkg")} == unrecorded
+
+
+def test_a_folder_ends_where_its_name_does() -> None:
+    """pip takes /environment for a part of /env: its test is one on text."""
+    assert beyond("/environment/x.txt", "/env/share/x.txt") == {"/environment/x.txt": Why.OUTSIDE}
+    stdlib = TargetPath("/env/lib/python3.12")
+    home_built = Inventory(replace(target(), base_prefix=TargetPath("/other"), stdlib=stdlib), ())
+    inside, beside = f"{stdlib}/x.txt", f"{stdlib}/site-packages-old/x.txt"
+    assert beyond(inside, beside, at("own/x.txt"), of=home_built) == {
+        inside: Why.ENVIRONMENT,
+        beside: Why.ENVIRONMENT,
+    }
+    kept = ("/env/conda-meta/x.json", "/env/.safepip/x", "/env/pyvenv.cfg/x", "/env/conda-metadata/x")
+    assert beyond(*kept) == {kept[0]: Why.ENVIRONMENT, kept[1]: Why.ENVIRONMENT}
+
+
+def test_metadata_beside_anothers_is_not_anothers() -> None:
+    other = complete(dist("other", ["other.py"]))
+    pkg = complete(dist("pkg", ["pkg.py"]), f"{other.info}2/x.txt")
+    disk = world(pkg, other, more={f"{other.info}2/keep": b""})
+    assert found(inventory(pkg, other), disk, "pkg") == set()
