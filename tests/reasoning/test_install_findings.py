@@ -238,8 +238,8 @@ def test_who_does_not_fit_any_more_is_renewed_in_the_same_step(kind: FindingKind
     warned = (FindingKind.OVERWRITES, Severity.WARN, "warned")
     (renew, last) = ways(verdict((kind, Severity.REFUSE, "user"), (kind, Severity.REFUSE, "app"), warned))
     assert renew == Remedy(
-        "Renew app, user in the same step, so that they fit one another",
-        ((*SAFEPIP, "install", "--upgrade", "lib==2.0", "app", "user"),),
+        "Renew app, user in the same step; where they do not fit either, all is taken back",
+        ((*SAFEPIP, "install", "--rollback", "--upgrade", "lib==2.0", "app", "user"),),
     )
     assert last == NOT
 

@@ -87,8 +87,8 @@ def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy
         losers = sorted({item.distribution for item in verdict.findings if item.severity is Severity.REFUSE})
         found.append(
             Remedy(
-                f"Renew {some(losers)} in the same step, so that they fit one another",
-                ((*safepip, "install", "--upgrade", *pinned, *losers),),
+                f"Renew {some(losers)} in the same step; where they do not fit either, all is taken back",
+                ((*safepip, "install", "--rollback", "--upgrade", *pinned, *losers),),
             )
         )
     return (*found, Remedy(f"Do not install {some(dist.name for dist in turn.arriving)}"))
