@@ -7,7 +7,7 @@ import pytest
 from safepip.model.environment import Distribution, EntryPoint
 from safepip.model.paths import DistKey
 from safepip.reasoning.code.finder import Finder
-from safepip.reasoning.code.surface import Start, starts, top_modules
+from safepip.reasoning.code.surface import Start, starts, top_modules, topmost_names
 from safepip.reasoning.dependents import leading_to, users_of
 from support.environments import EXT, dist, files, inventory, target
 from support.fake_world import FakeWorld
@@ -104,3 +104,11 @@ def test_what_is_no_beginning_hides_none_after_it() -> None:
 
 def test_a_namespace_of_libraries_and_a_data_file_of_a_package_are_no_modules() -> None:
     assert tops("ns/libx.so", "ns/data.txt", "solo.so") == ("solo", "ns.libx")
+
+
+def test_what_removals_may_take_are_topmost_names_and_below_shared_ones_the_packages() -> None:
+    one = dist("one", ["google/cloud/a.py", "google/top.py", "single/inner/x.py", "mod.abi3.so", "a-b/x.py"])
+    two = dist("two", ["google/auth/b.py", "/env/bin/tool", "google/c-d/x.py"])
+    assert topmost_names(inventory(one, two)) == {"google", "google.cloud", "google.auth", "single", "mod"}
+    assert topmost_names(inventory(one)) == {"google", "single", "mod"}
+    assert topmost_names(inventory()) == frozenset()
