@@ -16,7 +16,6 @@ from safepip.model.imports import Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Policy, Verdict
 from safepip.reading import tree
-from safepip.reading.links import Links
 from safepip.reading.sites import metadata, shares
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.code.finder import Finder
@@ -35,19 +34,23 @@ class Auditor:
     """One look, and the judge's word on any set of removals."""
 
     def __init__(self, scene: Scene, policy: Policy) -> None:
+        scene.inventory = scene.inventory.indexed()
         self.scene = scene
         self._policy = policy
-        self._links = Links()
+        self._verdicts: dict[tuple[DistKey, ...], Verdict] = {}
 
     def verdict(self, keys: Sequence[DistKey]) -> Verdict:
-        return judge(examine(keys, self.scene).evidence, self._policy)
+        asked = tuple(keys)
+        if asked not in self._verdicts:
+            self._verdicts[asked] = judge(examine(asked, self.scene).evidence, self._policy)
+        return self._verdicts[asked]
 
     def judged(self, dist: Distribution, *, in_code: bool = False) -> Judged:
         verdict = self.verdict([dist.key])
         return Judged(dist, verdict, reasoning.needed_by(verdict), self.freed(verdict.removal), in_code)
 
     def freed(self, removal: Removal) -> int:
-        return self._links.freed(removal.files)
+        return self.scene.links.freed(removal.files)
 
 
 def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress) -> Audit:

@@ -57,7 +57,7 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
             planned.leaving, scene.inventory, frozenset(dist.info for dist in hollow)
         ),
         hollow=hollow,
-        bytes=sum(scene.disk.size(path) for path in planned.files),
+        bytes=scene.links.held(planned.files),
         unjudged=packaged.noted(planned),
     )
     evidence = code.look(evidence, scene)

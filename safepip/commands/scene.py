@@ -11,6 +11,7 @@ from safepip.model.environment import Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
 from safepip.reading.disk import Disk
+from safepip.reading.links import Links
 from safepip.reading.sites import site, unrecorded
 from safepip.reading.sources.modules import Modules
 from safepip.reasoning.libraries import objects
@@ -31,6 +32,7 @@ class Scene:
         self.environ = environ
         self.code = tuple(code)  # folders of one's own sources
         self.disk = Disk()
+        self.links = Links()
         self.inventory: Inventory = unrecorded.completed(site.take_inventory(target))
         self.target = self.inventory.target
 

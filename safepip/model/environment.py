@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
@@ -242,6 +242,9 @@ class Inventory:
     unjudged: tuple[Unjudged, ...] = ()
     leftovers: tuple[TargetPath, ...] = ()  # pip's `~name` folders
     loose: tuple[Distribution, ...] = ()  # code in the environment that belongs to no distribution
+    index: Mapping[TargetPath, tuple[Distribution, ...]] | None = field(
+        default=None, compare=False, repr=False
+    )  # owners by path, where that is worth its memory
 
     @property
     def everybody(self) -> tuple[Distribution, ...]:
@@ -252,11 +255,21 @@ class Inventory:
         """The one that pip would take for this name: the first along sys.path."""
         return next((dist for dist in self.distributions if dist.key == key), None)
 
+    def indexed(self) -> Inventory:
+        """The same for who asks for owners again and again."""
+        index: dict[TargetPath, tuple[Distribution, ...]] = {}
+        for dist in self.distributions:
+            for path in dict.fromkeys(dist.files or ()):
+                index[path] = (*index.get(path, ()), dist)
+        return replace(self, index=index)
+
     def owners(self, paths: Iterable[TargetPath]) -> dict[TargetPath, tuple[Distribution, ...]]:
         """Who lists each of `paths`; paths without an owner are left out."""
         wanted = frozenset(paths)
         if not wanted:  # or every row would be gone through all the same
             return {}
+        if self.index is not None:
+            return {path: self.index[path] for path in wanted if path in self.index}
         found: dict[TargetPath, tuple[Distribution, ...]] = {}
         for dist in self.distributions:
             for path in wanted.intersection(dist.files or ()):

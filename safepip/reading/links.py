@@ -27,6 +27,10 @@ class Links:
         inodes = Counter(inode for path in paths if (inode := self._inode(path)) is not None)
         return sum(inode.size for inode, names in inodes.items() if names >= inode.names)
 
+    def held(self, paths: Iterable[str]) -> int:
+        """Bytes of those files, whatever other names they have."""
+        return sum(inode.size for path in paths if (inode := self._inode(path)) is not None)
+
     def _inode(self, path: str) -> _Inode | None:
         if path not in self._known:
             self._known[path] = _look(path)

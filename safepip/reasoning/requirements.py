@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, Inventory, Unjudged
@@ -63,6 +64,7 @@ def requires_closure(dist: Distribution, inventory: Inventory) -> tuple[Distribu
     return tuple(reached.values())
 
 
+@cache
 def requirement_key(written: str) -> DistKey | None:
     """The canonical name at the head of a Requires-Dist line."""
     match = NAME.match(written)

@@ -33,8 +33,9 @@ def shared(
     files: frozenset[TargetPath], taken: Sequence[Taken], inventory: Inventory
 ) -> tuple[TargetPath, ...]:
     """Those of `files` that a surviving distribution's RECORD lists."""
-    survivors = _survivors(taken, inventory)
-    return tuple(sorted({path for dist in survivors for path in files.intersection(dist.files or ())}))
+    leaving = {part.dist.info for part in taken}
+    owners = inventory.owners(files).items()
+    return tuple(sorted(path for path, dists in owners if any(dist.info not in leaving for dist in dists)))
 
 
 def reaches(taken: Sequence[Taken], inventory: Inventory, world: World) -> tuple[Reach, ...]:
@@ -107,10 +108,13 @@ def _metadata_of_others(part: Taken, survivors: Iterable[Distribution]) -> Itera
     inside = [path for path in part.moved.files if "-info" in path or "-INFO" in path]
     if not inside:
         return
-    for dist in survivors:
-        for path in inside:
-            if path == dist.info or path.startswith(f"{dist.info}/"):
-                yield Reach(path, Why.FOREIGN, part.dist, dist.name)
+    infos = {dist.info: dist for dist in survivors}
+    for path in inside:
+        folder = path
+        while folder and folder not in infos:
+            folder = TargetPath(folder.rpartition("/")[0])
+        if folder:
+            yield Reach(path, Why.FOREIGN, part.dist, infos[folder].name)
 
 
 def _unclaimed(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
+from functools import cache
 
 from safepip.model.audit import Bound, Build, Mixed
 from safepip.model.environment import Distribution, Inventory
@@ -34,6 +35,7 @@ FAMILIES: Mapping[str, tuple[str, ...]] = {
 BuildOf = Callable[[TargetPath], Build]
 
 
+@cache
 def family_of(name: str) -> str:
     """The runtime that a library of this name is a build of; "" where of none."""
     return next((family for family, patterns in FAMILIES.items() if _fits(name, patterns)), "")

@@ -18,4 +18,8 @@ def naming(name: str, key: DistKey, known: Sequence[KnownLoad]) -> Iterator[Know
 
 def of_distribution(key: DistKey, known: Sequence[KnownLoad]) -> list[KnownLoad]:
     """All that the distribution `key` opens."""
-    return [load for load in known if fnmatchcase(key, load.distribution)]
+    return [
+        load
+        for load in known
+        if load.distribution == key or ("*" in load.distribution and fnmatchcase(key, load.distribution))
+    ]

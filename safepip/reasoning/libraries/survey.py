@@ -41,7 +41,9 @@ class Surveyor:
         self._known = known
         self._base = base
         self._gone = gone
-        self._holders = _holders(objects, config.abi)
+        self._holders: Mapping[str, list[TargetPath]] = (
+            base._holders if base else _holders(objects, config.abi)  # noqa: SLF001
+        )  # those gone as well
         self._memo = base.searches_without(gone) if base else searches.Memo()
         self._answers: dict[TargetPath, dict[Need, Answer]] = {}
         self._required: dict[TargetPath, frozenset[TargetPath]] = {}
@@ -90,10 +92,13 @@ class Surveyor:
 
     def holds(self, name: str) -> bool:
         """Whether some object of the environment has this SONAME."""
-        return name in self._holders
+        return any(path in self._objects.elves for path in self._holders.get(name, ()))
 
     def _answered(self, root: TargetPath) -> dict[Need, Answer]:
         loading = self.loading(root)
+        base = self._base
+        if base is not None and root in base._answers and loading.loadable and loading is base.loading(root):  # noqa: SLF001
+            return base._answers[root]  # noqa: SLF001
         real = {item.path: item.real for item in loading.objects}
         return {
             Need(root, real.get(binding.consumer, binding.consumer), binding.wants): self._answer(
@@ -164,7 +169,7 @@ class Surveyor:
         ]
         for load in opened:
             for path in self._holders.get(name, ()):
-                if any(
+                if path in self._objects.elves and any(
                     fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
                 ):
                     return path

@@ -93,10 +93,9 @@ def _told(evidence: Evidence) -> frozenset[tuple[TargetPath, TargetPath]]:
         grade = evidence.grades.get((requirement.survivor.info, requirement.lost.key))
         if grade is None or grade.severity is not Severity.NOTE:
             pairs.add((requirement.survivor.info, requirement.lost.info))
-    for group in evidence.libraries:
-        for dist in evidence.removal.leaving:
-            if any(path.endswith(f"/{group.wants}") for path in dist.files or ()):
-                pairs.add((group.survivor.info, dist.info))
+    for dist in evidence.removal.leaving if evidence.libraries else ():
+        names = {path.rpartition("/")[2] for path in dist.files or ()}
+        pairs.update((group.survivor.info, dist.info) for group in evidence.libraries if group.wants in names)
     own = {
         (dist.info, item.path) for item in evidence.shares for dist in item.owners
     }  # a lost file says more
