@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import struct
+import tracemalloc
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +25,7 @@ from safepip.model.request import Refused
 from safepip.reading.elf_files import elf, elf_hints, loader_cache
 from safepip.reading.pythons import layout
 from safepip.reading.settings import configuration, pip_settings
-from safepip.reading.sites import pip_report, receipts, record, requested, unrecorded, wheel
+from safepip.reading.sites import metadata, pip_report, receipts, record, requested, unrecorded, wheel
 from safepip.reading.sources.modules import Modules
 from safepip.reading.sources.source import read_module
 from safepip.reasoning import requirements
@@ -309,3 +310,14 @@ def test_a_folder_that_a_path_file_names_a_thousand_times_is_looked_at_once(tmp_
     assert [(dist.name, dist.sources) for dist in found.loose] == [
         ("own", (f"{tmp_path.resolve()}/lib/own.py",))
     ]
+
+
+def test_fields_that_are_said_a_hundred_thousand_times_are_not_held_all_at_once() -> None:
+    text = "Name: odd\nVersion: 1\nSummary: x\n" * 100_000
+    tracemalloc.start()
+    try:
+        found = metadata.head(text)
+        most = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert (found, most < 8 << 20) == (metadata.Head("odd", "1"), True)

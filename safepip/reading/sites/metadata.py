@@ -14,12 +14,13 @@ from safepip.model.paths import DistKey
 
 # email.feedparser's headerRE, but for the envelope line of a mailbox. The first line that is no field, and
 # does not go on with one, ends the head.
-_HEAD = re.compile(r"(?:(?:[!-9;-~]*:|[ \t]).*\n?)*")
+_HEAD = re.compile(r"(?:(?:[!-9;-~]*:|[ \t]).*\n?)*+")
 _FIELD = re.compile(
     r"^(Name|Version|Requires-Dist|Provides-Extra):(.*(?:\n[ \t].*)*)", re.IGNORECASE | re.MULTILINE
 )
 
 
+_ONCE = frozenset({"name", "version"})  # of several the first counts
 _REFERENCE = re.compile(r"[\w.]+\s*(:\s*[\w.]+)?\s*(\[.*\])?")  # pkg_resources.EntryPoint.pattern
 
 
@@ -44,7 +45,8 @@ def canonical(name: str) -> DistKey:
 def head(text: str) -> Head:
     fields: dict[str, list[str]] = {}
     for key, value in _fields(text):
-        fields.setdefault(key.lower(), []).append(value)
+        if key.lower() not in _ONCE or key.lower() not in fields:
+            fields.setdefault(key.lower(), []).append(value)
     return Head(
         next(iter(fields.get("name", ())), None),
         next(iter(fields.get("version", ())), None),
@@ -103,5 +105,6 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")
     found = _HEAD.match(text)
-    for key, value in _FIELD.findall(text, 0, found.end() if found else 0):
+    for field in _FIELD.finditer(text, 0, found.end() if found else 0):
+        key, value = field.groups()
         yield key, " ".join(map(str.strip, value.split("\n"))).strip()
