@@ -146,7 +146,8 @@ class Surveyor:
         """The object of that name in the closure of an extension module that is imported earlier."""
         earlier = self._imported_before(dist)
         elves = self._objects.elves
-        same = (also for path in self._holders.get(name, ()) for also in elf_objects.names(path, elves[path]))
+        there = (path for path in self._holders.get(name, ()) if path in elves)
+        same = (also for path in there for also in elf_objects.names(path, elves[path]))
         reaching = elf_objects.reaching({name, *same}, self._objects, self.needing)
         for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
             if module in self._opening or self._objects.owner[module].info not in earlier:
