@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from safepip.model.diagnosis import Check
 from safepip.model.report import FindingKind
 from safepip.render import tables
+from safepip.render.document import SCHEMA
 from safepip.render.terminal import Style
 
 
@@ -252,6 +253,15 @@ def find(name: str) -> Explanation | None:
 
 def names() -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(kind.value for kind in KINDS), *(check.value for check in CHECKS)]))
+
+
+def report(*listed: str) -> dict[str, Any]:
+    """For programs, of each name that has an explanation."""
+    found = ((name, find(name)) for name in listed)
+    return {
+        "schema": SCHEMA,
+        "explanations": [{"kind": name, **item._asdict()} for name, item in found if item],
+    }
 
 
 def show(name: str, found: Explanation, style: Style) -> str:

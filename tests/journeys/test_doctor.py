@@ -300,3 +300,8 @@ def test_every_check_and_every_kind_is_explained(environment: Environment) -> No
     said = environment.safepip("explain", "hollow").out
     assert "What to do" in said
     assert environment.safepip("explain", "nonsense").code == 2
+    told = environment.safepip("explain", "hollow", env={"SAFEPIP_JSON": "1"}).report
+    assert [item["kind"] for item in told["explanations"]] == ["hollow"]
+    assert len(environment.safepip("explain", "--json").report["explanations"]) > 30
+    asked = environment.safepip("explain", "nonsense", env={"SAFEPIP_JSON": "1"})
+    assert (asked.code, asked.report["error"]["reference"]) == (2, "no-such-kind")

@@ -36,17 +36,19 @@ def why(obj: Caller, query: str, kind: str, *, as_json: bool, verbose: bool) -> 
 
 @click.command()
 @click.argument("kind", required=False)
+@click.option("--json", "as_json", is_flag=True, help="The answer as JSON.")
 @click.pass_obj
-def explain(obj: Caller, kind: str | None) -> int:
+def explain(obj: Caller, kind: str | None, *, as_json: bool) -> int:
     """What a KIND of finding or a check means, an example, what to do, and how to prove it by hand."""
-    from safepip.render import explanations
+    from safepip.render import document, explanations
 
     style = obj.style(1)
-    if kind is None:
-        write(explanations.overview(style))
-        return 0
-    found = explanations.find(kind)
-    if found is None:
+    found = explanations.find(kind) if kind is not None else None
+    if kind is not None and found is None:
         raise UsageError("no-such-kind", f"there is no kind {kind!r}", "`safepip explain` lists them all.")
-    write(explanations.show(kind, found, style))
+    if as_json:
+        listed = explanations.names() if kind is None else (kind,)
+        write(document.dump_document(explanations.report(*listed)) + "\n")
+    else:
+        write(explanations.overview(style) if found is None else explanations.show(kind or "", found, style))
     return 0
