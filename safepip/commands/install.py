@@ -37,17 +37,29 @@ def assess(words: Sequence[str], found: Found, environ: Mapping[str, str]) -> Ve
     with arriving.workshop() as folder:
         interpreter.refuse_foreign_target(found.target)
         report = arriving.announce(words, found.target, environ, folder)
+        return _judged(pip_report.read(report), words, found, Scene(found.target, environ), folder)
+
+
+def assess_plan(report: str, found: Found, scene: Scene) -> Verdict:
+    """What an install would do whose report by pip (`install --report`) lies at `report`. pip fetches the wheels."""
+    with arriving.workshop() as folder:
+        interpreter.refuse_foreign_target(found.target)
         announced = pip_report.read(report)
-        paths = arriving.fetch(announced, found.target, environ, folder)
-        scene = Scene(found.target, environ)
-        ordered = arrivals.in_order(announced, scene.inventory, dependencies="--no-deps" not in words)
-        wheels: list[Wheel] = []
-        lacking: list[Lacking] = []
-        for item in ordered:
-            read = _wheel(item, paths, found.target, folder)
-            (wheels if isinstance(read, Wheel) else lacking).append(read)  # type: ignore[arg-type]
-        both = _both(wheels, announced, scene)
-        return verdict_of(both, found.policy, words, tuple(lacking))
+        words = ("install", *(f"{item.name}=={item.version}" for item in announced if item.requested))
+        return _judged(announced, words, found, scene, folder)
+
+
+def _judged(
+    announced: Sequence[Announced], words: Sequence[str], found: Found, scene: Scene, folder: str
+) -> Verdict:
+    paths = arriving.fetch(announced, found.target, scene.environ, folder)
+    ordered = arrivals.in_order(announced, scene.inventory, dependencies="--no-deps" not in words)
+    wheels: list[Wheel] = []
+    lacking: list[Lacking] = []
+    for item in ordered:
+        read = _wheel(item, paths, found.target, folder)
+        (wheels if isinstance(read, Wheel) else lacking).append(read)  # type: ignore[arg-type]
+    return verdict_of(_both(wheels, announced, scene), found.policy, words, tuple(lacking))
 
 
 def verdict_of(

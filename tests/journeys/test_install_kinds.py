@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from support import trees
-from support.sandbox import TAG, Environment, library, module
+from support.sandbox import TAG, Environment, library, module, run
 from support.wheels import make_wheel
 
-REFUSED, BROKE = 10, 13
+REFUSED, BROKE, UNJUDGED, WRONG_USAGE = 10, 13, 12, 2
 Told = list[tuple[str, str, str]]
 
 
@@ -39,6 +39,30 @@ def judged(environment: Environment, *wheels: Path, words: Sequence[str] = ("--n
         assert environment.safepip("undo").code == 0
         assert trees.snapshot(environment.prefix) == before
     return kinds(foretold.report)
+
+
+def test_an_install_that_pip_has_announced_in_a_file_is_judged_as_a_dry_run_is(
+    environment: Environment, tmp_path: Path
+) -> None:
+    old = make_wheel(tmp_path, "whole", {"whole/__init__.py": "", "whole/core.py": "x = 1\n"})
+    assert environment.safepip("install", "--no-index", str(old)).code == 0
+    new = [
+        make_wheel(tmp_path, "part", {"whole/core.py": "x = 2\n"}),
+        make_wheel(tmp_path, "whole", {"whole/__init__.py": ""}, version="2.0", requires=["part"]),
+    ]
+    words = ["install", "--no-index", "--find-links", str(tmp_path), *map(str, new)]
+    plan = tmp_path / "plan.json"
+    pip = [str(environment.python), "-m", "pip", *words, "--dry-run", "-q", "--report", str(plan)]
+    assert run(pip).code == 0
+    before = trees.snapshot(environment.prefix)
+    told = environment.safepip("audit", "--plan", str(plan), "--json")
+    foretold = environment.safepip(*words, "--dry-run", "--json").report
+    assert (told.code, told.report["findings"]) == (REFUSED, foretold["findings"])
+    assert brought(told.report) == brought(foretold)
+    assert trees.snapshot(environment.prefix) == before
+    assert environment.safepip("audit", "--plan", str(plan), "--remove", "whole").code == WRONG_USAGE
+    plan.write_text("{}")
+    assert environment.safepip("audit", "--plan", str(plan)).code == UNJUDGED
 
 
 def codecs(name: str, number: str) -> dict[str, str | bytes]:

@@ -11,12 +11,21 @@ from safepip.errors import SafepipError
 from safepip.reading import tree
 
 if TYPE_CHECKING:
+    from safepip.commands.scene import Scene
+    from safepip.commands.target import Found
     from safepip.model.audit import Audit
+    from safepip.render.notices import Notice
+    from safepip.render.terminal import Style
 
 
 @click.command()
 @click.argument("packages", nargs=-1, metavar="[--remove PKG…]")
 @click.option("--remove", is_flag=True, help="Judge the removal of these, as one set.")
+@click.option(
+    "--plan",
+    type=click.Path(exists=True, dir_okay=False),
+    help="Judge the install that pip announced in this file (pip install --dry-run --report FILE).",
+)
 @click.option(
     "--code",
     multiple=True,
@@ -34,13 +43,14 @@ def audit(  # noqa: PLR0913  each is an option
     how: Reporting,
     *,
     remove: bool,
+    plan: str | None,
     code: tuple[str, ...],
     html: str | None,
 ) -> int:
     """What can go: the verdict of each distribution's removal, what nobody needs, and what is mixed.
 
     With --remove the named ones are judged as one set: which may go, which not, and how. Ends with 10 where
-    the set is refused.
+    the set is refused. With --plan an install is judged, as `safepip install --dry-run` does; pip fetches its wheels.
     """
     from safepip.commands import audit as command
     from safepip.render import audit as render
@@ -49,9 +59,14 @@ def audit(  # noqa: PLR0913  each is an option
     if bool(packages) != remove:
         said = "name packages after --remove" if remove else f"what is to happen to {packages[0]}?"
         raise click.UsageError(said)
+    if plan and (remove or html or code or tree.root() is not None):
+        raise click.UsageError("--plan stands alone: without --remove, --code, --html and --root")
     found, scene = obj.scene()
     known = how.known(found.policy)
     style, prefix = obj.style(1), found.target.prefix
+    if plan:
+        told, seen = _of_plan(plan, found, scene, style)
+        return how.tell(told, seen, known)
     if remove:
         set_ = command.together(packages, scene, found.policy)
         told = Told(
@@ -73,6 +88,21 @@ def audit(  # noqa: PLR0913  each is an option
         [(f"{len(item.dists)} {item.title}", [item.command]) for item in audited.unneeded if item.command],
     )
     return how.tell(told, tuple(notices.of_audit(audited)), known)
+
+
+def _of_plan(plan: str, found: Found, scene: Scene, style: Style) -> tuple[Told, tuple[Notice, ...]]:
+    from safepip.commands import install
+    from safepip.render import document, notices, terminal
+
+    verdict = install.assess_plan(plan, found, scene)
+    told = Told(
+        lambda: document.report(verdict, files=False),
+        lambda: terminal.show(verdict, style, found.reason),
+        notices.headline(verdict),
+        found.target.prefix,
+        [(remedy.title, remedy.commands) for remedy in verdict.remedies],
+    )
+    return told, tuple(notices.of_verdict(verdict))
 
 
 def _existing(folder: str) -> str:
