@@ -10,7 +10,7 @@ from typing import Any
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.report import Decision, Finding, Severity, Verdict
-from safepip.render import document
+from safepip.render import document, tense
 from safepip.render.terminal import Style, printable, weakened
 
 SHOWN = 4  # findings
@@ -20,6 +20,7 @@ WAYS = 3
 def dump(verdict: Verdict | None, target: Target, outcome: dict[str, Any]) -> str:
     """For programs. Where nothing was changed, nothing is found."""
     found = verdict or Verdict(target, Removal())
+    found = found if outcome["rolled_back"] else tense.done(found)
     return document.dump_document({**document.report(found, files=False), "outcome": outcome})
 
 
@@ -27,6 +28,7 @@ def show(verdict: Verdict, style: Style, *, went_back: bool) -> str:
     """With a newline at its end; "" where nothing got worse."""
     if verdict.decision is Decision.ALLOW:
         return ""
+    verdict = verdict if went_back else tense.done(verdict)
     told = [finding for finding in verdict.findings if finding.severity is not Severity.NOTE]
     lines = [*_wrapped(_headline(verdict, went_back=went_back), "", style)]
     lines += weakened(verdict, style)

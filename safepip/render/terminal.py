@@ -13,6 +13,7 @@ from typing import NamedTuple
 from safepip.errors import SafepipError
 from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
+from safepip.render import tense
 
 BLOCKS = 3  # shown without -v
 REMEDIES = 3
@@ -69,7 +70,7 @@ def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:
         )
     if broken is not None:
         lines += _wrapped(f"safepip: BROKEN NOW: {_some(_losers(broken, Severity.REFUSE))}", "", style)
-        for finding in broken.findings:
+        for finding in tense.done(broken).findings:
             if finding.severity is Severity.REFUSE:
                 lines += _wrapped(finding.message, "  ", style, f"{finding.kind.value}: ", finding.severity)
         lines += ["", "To mend it", *_ways(broken.remedies, style)]
