@@ -92,7 +92,10 @@ class Surveyor:
 
     def holds(self, name: str) -> bool:
         """Whether some object of the environment has this SONAME."""
-        return any(path in self._objects.elves for path in self._holders.get(name, ()))
+        return bool(self._holding(name))
+
+    def _holding(self, name: str) -> list[TargetPath]:
+        return [path for path in self._holders.get(name, ()) if path in self._objects.elves]
 
     def _answered(self, root: TargetPath) -> dict[Need, Answer]:
         loading = self.loading(root)
@@ -146,8 +149,7 @@ class Surveyor:
         """The object of that name in the closure of an extension module that is imported earlier."""
         earlier = self._imported_before(dist)
         elves = self._objects.elves
-        there = (path for path in self._holders.get(name, ()) if path in elves)
-        same = (also for path in there for also in elf_objects.names(path, elves[path]))
+        same = (also for path in self._holding(name) for also in elf_objects.names(path, elves[path]))
         reaching = elf_objects.reaching({name, *same}, self._objects, self.needing)
         for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
             if module in self._opening or self._objects.owner[module].info not in earlier:
@@ -169,8 +171,8 @@ class Surveyor:
             load for load in known_loads.naming(name, dist.key, self._known) if load.when is When.IMPORT
         ]
         for load in opened:
-            for path in self._holders.get(name, ()):
-                if path in self._objects.elves and any(
+            for path in self._holding(name):
+                if any(
                     fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
                 ):
                     return path
