@@ -107,7 +107,8 @@ def _conclude(words: Install, done: Done, found: Found) -> int:
 
     unasked = words.rollback or found.policy.rollback
     back = done.receipt is not None and (
-        (unasked and (done.broke or done.stopped)) or (done.broke and _wants_back(words, done, found))
+        (unasked and (done.broke or done.stopped or done.verdict is None))
+        or (done.broke and _wants_back(words, done, found))
     )
     if back:
         transaction.take_back(done)

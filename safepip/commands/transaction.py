@@ -135,7 +135,9 @@ def _tops(target: Target, home: TargetPath) -> list[str]:
 def _unkept(order: Order, handles: Sequence[int], reason: str) -> Done:
     code = order.act(order.start, handles)
     return Done(
-        code, code, unjudged=f"the environment was not kept, so this install cannot be taken back: {reason}"
+        code or SafepipError.exit_code,
+        code,
+        unjudged=f"the environment was not kept, so this install cannot be taken back: {reason}",
     )
 
 
@@ -157,7 +159,9 @@ def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: 
     receipt = difference.seal(kept, changed)
     journal.end(kept.home)
     vault.bound(kept.home, receipts.held(kept.home), order.found.policy.keeps, spared=receipt.id)
-    if verdict is None or verdict.decision is Decision.ALLOW:
+    if verdict is None:
+        return Done(code or SafepipError.exit_code, code, receipt, verdict, unjudged)
+    if verdict.decision is Decision.ALLOW:
         return Done(code, code, receipt, verdict, unjudged)
     broke = BROKE if verdict.decision is Decision.REFUSE else 0
     return Done(code or broke, code, receipt, _with_way_back(verdict, receipt), _incomplete(receipt))

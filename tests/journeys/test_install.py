@@ -18,7 +18,7 @@ from support.pips import NEWEST, RUNNING, Pip
 from support.sandbox import Environment, library
 from support.wheels import make_wheel
 
-REFUSED, BROKE = 10, 13
+REFUSED, COULD_NOT, BROKE = 10, 12, 13
 OFFLINE = ("--no-index", "--no-deps")
 HALF_A_PIP = """
 import os, sys, time
@@ -229,9 +229,11 @@ def test_where_judging_takes_too_long_that_is_said_and_the_way_back_is_open(
     before = trees.snapshot(environment.prefix)
     (environment.prefix / ".safepip/config.toml").write_text("timeout = 0.0001\n")
     done = environment.safepip(*words)
-    assert (done.code, "this install is not judged: judging took longer" in done.err) == (0, True)
+    assert (done.code, "this install is not judged: judging took longer" in done.err) == (COULD_NOT, True)
     assert f"safepip --python {environment.python} undo 1" in done.err
     assert environment.safepip("undo").code == 0
+    assert trees.snapshot(environment.prefix) == before
+    assert environment.safepip(*words, "--rollback").code == REFUSED
     assert trees.snapshot(environment.prefix) == before
 
 
