@@ -26,7 +26,7 @@ def cudnn(python: Path) -> str:
 
 
 def doctor(python: Path, *words: str) -> tuple[int, dict[str, Any]]:
-    command = [sys.executable, "-m", "safepip", "--python", python, "doctor", "--json", *words]
+    command = [sys.executable, "-m", "safepip", "--python", str(python), "doctor", "--json", *words]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode, json.loads(done.stdout)
 
