@@ -50,10 +50,10 @@ class Assessment:
 
 def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Assessment:
     """Look and judge; nothing is changed."""
-    if request.force and not found.policy.allow_force:
+    if request.force and found.policy.forbids_force:
         raise ForbiddenError(
             "force-forbidden",
-            f"--force is forbidden for {found.target.prefix} by its configuration; nothing was touched",
+            f"--force is forbidden for {found.target.prefix} by {found.policy.forbids_force}; nothing was touched",
             "Without --force the report names safe ways.",
         )
     settings = () if request.of_uv else found.settings.requirement_files
@@ -97,7 +97,7 @@ def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> 
 
 def _judged(case: Case, found: Found) -> Verdict:
     verdict = judge(case.evidence, found.policy)
-    if found.policy.allow_force:
+    if not found.policy.forbids_force:
         return verdict
     return replace(verdict, remedies=tuple(filter(_is_allowed, verdict.remedies)))
 

@@ -114,7 +114,7 @@ class Policy:
     protected: frozenset[str] = frozenset()
     timeout: float = 60.0  # seconds
     rollback: bool = False  # an install that breaks something is taken back unasked
-    allow_force: bool = True  # false in any file forbids --force: an owner's word stands
+    forbids_force: str = ""  # a file with `allow-force = false`, wherever it stands: an owner's word counts
     code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
     # fingerprints that audit and doctor do not fail on, and the file that says so
     ignored: Mapping[str, str] = field(default_factory=dict)

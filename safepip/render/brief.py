@@ -6,6 +6,7 @@ The first line says what is refused and why, the last one what to run instead; i
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import terminal
@@ -44,13 +45,18 @@ def _evidence(finding: Finding) -> str:
 
 
 def _instead(verdict: Verdict) -> str:
-    for remedy in verdict.remedies:
-        if remedy.commands:
+    for number, remedy in enumerate(verdict.remedies):
+        if remedy.commands and (number == 0 or not any(map(_removes_more, remedy.commands))):
             return f"Run instead: {' && '.join(map(shlex.join, remedy.commands))}"
     if verdict.remedies:
         return f"Run instead: nothing. {verdict.remedies[0].title}"
     forced = "uninstall --force" if verdict.decision is Decision.REFUSE else "uninstall without --fail-on"
     return f"Run instead: nothing, or `safepip --python {shlex.quote(verdict.target.executable)} {forced} …` on a person's word"
+
+
+def _removes_more(command: Sequence[str]) -> bool:
+    """Than was asked, or in spite of the refusal: a program shall not take that for the best."""
+    return "uninstall" in command and "--safe" not in command
 
 
 def _cut(text: str, most: int) -> str:

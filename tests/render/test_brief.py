@@ -36,6 +36,15 @@ def test_where_there_is_nothing_to_run_it_says_so() -> None:
     )
 
 
+def test_a_program_is_not_told_to_remove_more_than_it_wanted_where_keeping_is_best() -> None:
+    keep, more = Remedy("Keep it: app needs it"), Remedy("More", (("safepip", "uninstall", "it", "app"),))
+    renew = Remedy("Renew it", (("safepip", "install", "it==1"),))
+    ways = {(keep, more): "nothing. Keep it: app needs it", (keep, more, renew): "safepip install it==1"}
+    for remedies, last in ways.items():
+        told = show(replace(STORY, remedies=remedies)).splitlines()[-1]
+        assert told == f"Run instead: {last}"
+
+
 def test_however_much_would_break_it_stays_short_and_tells_that_there_is_more() -> None:
     first = STORY.findings[0]
     many = tuple(

@@ -75,7 +75,8 @@ def _with_file(policy: Policy, path: str) -> Policy:
                 ignored = dict.fromkeys(_ignored(value, path), path)
                 policy = replace(policy, ignored={**policy.ignored, **ignored})
             case "allow-force":
-                policy = replace(policy, allow_force=policy.allow_force and _flag(value, key, path))
+                forbids = "" if _flag(value, key, path) else path
+                policy = replace(policy, forbids_force=policy.forbids_force or forbids)
             case "vault":
                 policy = replace(policy, keeps=policy.keeps._replace(**dict(_bounds(value, path))))
             case "rollback":
