@@ -25,6 +25,16 @@ from safepip.model.sparing import Restored
 _CHUNK = 1 << 20
 _MOST_OF_ORIGIN = 1 << 20  # bytes of direct_url.json
 _MOST_OF_SCRIPT = 1 << 20  # bytes
+_LAUNCHERS = (  # operations/install/wheel.py:PipScriptMaker of pip 25.1, and of those before it
+    (
+        "import sys\nfrom {module} import {name}\nif __name__ == '__main__':\n"
+        "    sys.argv[0] = sys.argv[0].removesuffix('.exe')\n    sys.exit({function}())\n"
+    ),
+    (
+        "# -*- coding: utf-8 -*-\nimport re\nimport sys\nfrom {module} import {name}\nif __name__ == '__main__':\n"
+        "    sys.argv[0] = re.sub(r'(-script\\.pyw|\\.exe)?$', '', sys.argv[0])\n    sys.exit({function}())\n"
+    ),
+)
 _ADDED_BY_PIP = ("PIP_REQUIREMENT", "PIP_DRY_RUN")  # would change what `pip download` gets
 
 
@@ -154,20 +164,29 @@ def _members(item: Restored, target: Target) -> Iterator[str]:
 def _as_script(bundle: zipfile.ZipFile, item: Restored, path: str, target: Target) -> bool:
     """With the first line that pip wrote (operations/install/wheel.py:fix_script): the python that it ran under."""
     folder, name = os.path.split(item.path)
-    member = f"{_data(item)}/scripts/{name}"
-    if os.path.realpath(folder) != os.path.realpath(target.scripts) or member not in bundle.NameToInfo:
+    if os.path.realpath(folder) != os.path.realpath(target.scripts):
         return False
-    if bundle.NameToInfo[member].file_size > _MOST_OF_SCRIPT:
-        return False
-    first, end, rest = bundle.read(member).partition(b"\n")
-    if not first.startswith(b"#!python"):
-        return False
+    bodies = list(_launchers(item.survivor, name))
+    member = bundle.NameToInfo.get(f"{_data(item)}/scripts/{name}")
+    if member is not None and member.file_size <= _MOST_OF_SCRIPT:
+        first, _, rest = bundle.read(member).partition(b"\n")
+        bodies += [rest] if first.startswith(b"#!python") else []
     major, minor = target.python[:2]
-    names = ("python", "python3", f"python{major}.{minor}")
     return any(
-        _written(io.BytesIO(b"#!" + os.fsencode(f"{folder}/{name}") + end + rest), item, path)
-        for name in names
+        _written(io.BytesIO(b"#!" + os.fsencode(f"{folder}/{python}") + b"\n" + body), item, path)
+        for body in bodies
+        for python in ("python", "python3", f"python{major}.{minor}")
     )
+
+
+def _launchers(survivor: Distribution, name: str) -> Iterator[bytes]:
+    """What each pip writes for a command that an entry point declares; the digest tells which it was."""
+    for entry in survivor.entry_points:
+        module, _, attribute = entry.value.partition("[")[0].strip().partition(":")
+        if entry.group in {"console_scripts", "gui_scripts"} and entry.name == name and attribute:
+            for template in _LAUNCHERS:
+                text = template.format(module=module, name=attribute.partition(".")[0], function=attribute)
+                yield text.encode()
 
 
 def _data(item: Restored) -> str:

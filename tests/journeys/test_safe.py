@@ -103,7 +103,7 @@ def test_a_script_comes_back_with_the_first_line_that_pip_gave_it(
     script = "#!python\nimport sys\nprint('{}', sys.prefix)\n"
     for name in ("old", "new"):
         files = {f"{name}.py": "", f"{name}-1.0.data/scripts/tell": script.format(name)}
-        make_wheel(tmp_path, name, files)
+        make_wheel(tmp_path, name, files, entry_points=f"[console_scripts]\nsay = {name}:main\n")
     shop = Shop(environment, tmp_path)
     shop.pip("old")
     shop.pip("new")
@@ -111,6 +111,7 @@ def test_a_script_comes_back_with_the_first_line_that_pip_gave_it(
     assert answer.code == 0, answer.err
     first, *rest = (environment.prefix / "bin/tell").read_text().splitlines()
     assert (first, rest) == (f"#!{environment.python}", ["import sys", "print('old', sys.prefix)"])
+    assert "from old import main\n" in (environment.prefix / "bin/say").read_text()
     assert shop.verify("old") == []
 
 
