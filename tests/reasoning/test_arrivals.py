@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from pip._internal.resolution.resolvelib.resolver import get_topological_weights
-from pip._vendor.resolvelib.structs import DirectedGraph
 
 from safepip.model.arrival import Announced, Content, Laid, Wheel
 from safepip.model.environment import Distribution, Inventory
@@ -18,6 +18,9 @@ from support.environments import at, dist, inventory
 from support.fake_world import FakeWorld, Link
 
 EMPTY = inventory()
+# Typed in some versions of pip and not in others.
+RESOLVER: Any = importlib.import_module("pip._internal.resolution.resolvelib.resolver")
+STRUCTS: Any = importlib.import_module("pip._vendor.resolvelib.structs")
 
 
 def announced(name: str, *requires: str, requested: bool = False, python: bool = False) -> Announced:
@@ -72,7 +75,7 @@ def test_what_no_named_one_leads_to_is_begun_with_in_the_order_of_the_report() -
 
 def pips_order(graph: Mapping[str, Sequence[str]], named: Iterable[str]) -> list[str]:
     """As `get_installation_order` has it: by weight, then by name, the greatest first."""
-    nodes: DirectedGraph[str | None] = DirectedGraph()
+    nodes = STRUCTS.DirectedGraph()
     nodes.add(None)
     for node in graph:
         nodes.add(node)
@@ -81,7 +84,7 @@ def pips_order(graph: Mapping[str, Sequence[str]], named: Iterable[str]) -> list
     for node, below in graph.items():
         for inner in below:
             nodes.connect(node, inner)
-    weights = get_topological_weights(nodes, set(graph))
+    weights = RESOLVER.get_topological_weights(nodes, set(graph))
     return sorted(graph, key=lambda name: (weights[name], name), reverse=True)
 
 
