@@ -101,7 +101,12 @@ def _uv(words: Sequence[str], python: str | None) -> int:
             return code
         words = list(install.words)
     if not uv_grammar.is_removal(words) or "--help" in words or "-h" in words:
-        uv.become(beside.uv(os.environ), words)
+        program, bare = beside.uv(os.environ), uv_grammar.unguarded(words)
+        if bare:
+            sys.stderr.write(
+                f"safepip: `{bare}` changes the environment and is not guarded; `safepip doctor` tells afterwards what broke\n"
+            )
+        uv.become(program, words)
     request = uv_grammar.parse(words)
     as_json = request.json or json_wanted.is_wanted((), os.environ)
     named = request.python or python or beside.environment_of_uv(os.getcwd(), os.environ)

@@ -34,6 +34,7 @@ _PYTHON = frozenset({"-p", "--python"})
 _MOVES = frozenset({"--directory", "--project"})
 
 
+_CHANGES = frozenset({"sync", "add", "remove", "run"})
 _ELSEWHERE = (*_MOVES, "--target", "--prefix", "--root", "-t", "--dry-run", "-h", "--help")
 
 
@@ -75,6 +76,14 @@ def install(words: Sequence[str]) -> Install | None:
             python = "python3"
     kept = tuple(word for word in words if word not in {"--json", "--rollback"})
     return Install(kept, python, "--json" in words, "--rollback" in words)
+
+
+def unguarded(words: Sequence[str]) -> str:
+    """The command of `uv WORDS` that changes an environment and has no guard; "" where it is none of those."""
+    commands = [word for word in words if not word.startswith("-")][:2]
+    if commands[:1] == ["pip"]:
+        return "uv pip sync" if commands[1:] == ["sync"] else ""
+    return f"uv {commands[0]}" if commands[:1] and commands[0] in _CHANGES else ""
 
 
 def parse(words: Sequence[str]) -> Uninstall:

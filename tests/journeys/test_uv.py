@@ -107,6 +107,16 @@ def test_everything_else_is_uvs(story: Environment) -> None:
         assert (answer.code, answer.out, answer.err) == (direct.returncode, direct.stdout, direct.stderr)
 
 
+@pytest.mark.parametrize("words", [["sync"], ["remove", "x"], ["pip", "sync", "none.txt"]], ids=" ".join)
+def test_what_changes_an_environment_without_a_guard_is_named_before_uv_does_it(
+    story: Environment, words: list[str]
+) -> None:
+    answer = safepip(story, *words, "--help")
+    name = " ".join(word for word in words if word not in {"x", "none.txt"})
+    assert answer.code == 0
+    assert answer.err.startswith(f"safepip: `uv {name}` changes the environment and is not guarded;")
+
+
 def test_an_option_that_is_not_followed_ends_the_command(story: Environment) -> None:
     answer = safepip(story, "pip", "uninstall", "--target", "x", "leaf")
     assert (answer.code, "--target" in answer.err) == (2, True)
