@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from safepip.model.environment import Distribution
-from safepip.model.paths import DistKey
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.requirements import requirement_key
 
 
@@ -28,6 +28,29 @@ def leading_to(reached: Sequence[Distribution], staying: Sequence[Distribution])
                 found[user] = None
                 pending.append(user)
     return tuple(found)
+
+
+def owner_of(
+    staying: Sequence[Distribution], inventory: Inventory
+) -> Callable[[TargetPath], Distribution | None]:
+    """Whose a source or extension module is: of several, the first's along sys.path."""
+    index = inventory.index
+    if index is None:
+        return {path: dist for dist in reversed(staying) for path in dist.used if _is_code(path)}.get
+    infos = {dist.info for dist in staying}
+    unlisted = [
+        dist for dist in reversed(staying) if dist.sources or dist.files is None or dist in inventory.loose
+    ]
+    rest = {path: dist for dist in unlisted for path in dist.used if _is_code(path)}
+
+    def owner(path: TargetPath) -> Distribution | None:
+        return next((dist for dist in index.get(path, ()) if dist.info in infos), None) or rest.get(path)
+
+    return owner
+
+
+def _is_code(path: TargetPath) -> bool:
+    return path.endswith((".py", ".so"))
 
 
 def _requirements(dist: Distribution) -> frozenset[DistKey]:

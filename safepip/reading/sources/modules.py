@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
+from functools import cache
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, Inventory
@@ -42,6 +44,8 @@ class Modules:
         self.answers = Answers(self._cache, inventory)
         self._whole: dict[tuple[TargetPath, str], Source] = {}
         self._ahead: Callable[[], Iterable[str]] | None = None
+        self._sought: _Sought | None = None  # the same, once it is asked for
+        self._searched: set[TargetPath] = set()  # by info: where that was done
 
     @contextmanager
     def many(self, ahead: Callable[[], Iterable[str]]) -> Iterator[None]:
@@ -52,20 +56,25 @@ class Modules:
         try:
             yield
         finally:
-            self._ahead = None
+            self._ahead = self._sought = None
+            self._searched.clear()
             self.keep()
 
     def naming(self, dist: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
         """For each dotted name the sources of `dist`, outside tests, that could import it; `.name` is any module's last part."""
         known = self._cache.naming(dist)
-        missing = [name for name in names if name not in known]
+        sought = self._sought if dist.info in self._searched else None
+        missing = [name for name in names if name not in known and not (sought and name in sought.names)]
         if missing:
-            missing += [name for name in self._ahead() if name not in known] if self._ahead else []
-            found = _search(self._sources(dist), dict.fromkeys(missing))
-            for name in missing:
-                known[name] = found.get(name, ())
+            groups = [_sought(missing)]
+            if self._ahead is not None and dist.info not in self._searched:
+                self._sought = self._sought or _sought(self._ahead())
+                self._searched.add(dist.info)
+                groups.append(self._sought)
+            known.update(dict.fromkeys(missing, ()))
+            known.update(_search(self._sources(dist), groups))
             self._cache.changed(dist)
-        return {name: tuple(map(TargetPath, known[name])) for name in names if known[name]}
+        return {name: tuple(map(TargetPath, known[name])) for name in names if known.get(name)}
 
     def imported(self, dist: Distribution) -> frozenset[str]:
         """The top-level names that import statements of `dist`, outside tests, hold wherever they stand."""
@@ -147,6 +156,7 @@ def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:
     return frozenset(found)
 
 
+@cache
 def _needle(name: str) -> re.Pattern[bytes]:
     """`numpy` but not `.numpy`; of a name with dots, or behind one, only the last part is looked for."""
     head, dot, tail = name.rpartition(".")
@@ -158,49 +168,67 @@ class _Wanted(NamedTuple):
     name: str
     last: bytes
     rest: tuple[bytes, ...]
-    needle: re.Pattern[bytes]
 
 
-def _likely(data: bytes, by_word: Mapping[bytes, Sequence[_Wanted]]) -> Iterator[_Wanted]:
-    """Those whose last part is a word where `_imports` would count it: one look at the file for all of them."""
+class _Sought(NamedTuple):
+    """Names to search for, grouped once for however many files."""
+
+    names: frozenset[str]
+    by_word: Mapping[bytes, Sequence[_Wanted]]
+    other: Sequence[_Wanted]  # whose last part is no word to a regular expression
+
+    def likely(self, words: AbstractSet[bytes]) -> Iterator[_Wanted]:
+        """Those that a file with these `words` may name."""
+        yield from self.other
+        for word in self.by_word.keys() & words:
+            yield from self.by_word[word]
+
+
+def _sought(names: Iterable[str]) -> _Sought:
+    by_word: dict[bytes, list[_Wanted]] = {}
+    other: list[_Wanted] = []
+    every = frozenset(names)
+    for name in every:
+        head, _, tail = name.rpartition(".")
+        last = tail.encode()
+        item = _Wanted(name, last, tuple(part.encode() for part in head.split(".") if part))
+        (by_word.setdefault(last, []) if WORD.fullmatch(last) else other).append(item)
+    return _Sought(every, by_word, other)
+
+
+def _words(data: bytes) -> set[bytes]:
+    """Those that stand where `_imports` would count them."""
     words = {*QUOTED.findall(data), *FIRST.findall(data)}
     for mark in (b"import", b"from"):
         for line in _lines(data, mark):
             words.update(WORD.findall(line))
-    for word in by_word:
-        if word in words or not WORD.fullmatch(word):
-            yield from by_word[word]
+    return words
 
 
-def _search(paths: Iterable[TargetPath], names: Iterable[str]) -> dict[str, tuple[TargetPath, ...]]:
+def _search(paths: Iterable[TargetPath], groups: Sequence[_Sought]) -> dict[str, tuple[TargetPath, ...]]:
     found: dict[str, list[TargetPath]] = {}
-    wanted = [
-        _Wanted(name, tail.encode(), tuple(part.encode() for part in head.split(".") if part), _needle(name))
-        for name in names
-        for head, _, tail in [name.rpartition(".")]
-    ]
-    tops = {item.rest[0] for item in wanted if item.rest}
-    by_word: dict[bytes, list[_Wanted]] = {}
-    for item in wanted:
-        by_word.setdefault(item.last, []).append(item)
+    few = sum(len(group.names) for group in groups) <= FEW
     for path in paths:
         try:
             data = _content(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:  # nobody can tell: who reads it will say why
-            for name, *_ in wanted:
+            for name in frozenset[str]().union(*(group.names for group in groups)):
                 found.setdefault(name, []).append(path)
             continue
-        there = {top for top in tops if top in data}
-        for name, last, rest, needle in _likely(data, by_word) if len(wanted) > FEW else wanted:
+        words = None if few else _words(data)
+        for item in dict.fromkeys(
+            item
+            for group in groups
+            for item in group.likely(group.by_word.keys() if words is None else words)
+        ):
             if (
-                (not rest or rest[0] in there)
-                and last in data
-                and all(part in data for part in rest)
-                and _imports(data, needle, alone="." not in name)
+                item.last in data
+                and all(part in data for part in item.rest)
+                and _imports(data, _needle(item.name), alone="." not in item.name)
             ):
-                found.setdefault(name, []).append(path)
+                found.setdefault(item.name, []).append(path)
     return {name: tuple(hits) for name, hits in found.items()}
 
 

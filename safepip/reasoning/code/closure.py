@@ -6,7 +6,7 @@ lost name are entered, and a file is read once for all who reach it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import NamedTuple, Protocol
 
 from safepip.model.environment import Distribution
@@ -59,7 +59,7 @@ class Closure:
         self,
         finders: tuple[Finder, Finder],
         gone: Mapping[str, Gone],
-        owner: Mapping[TargetPath, Distribution],
+        owner: Callable[[TargetPath], Distribution | None],
         read: Read,
     ) -> None:
         self._before, self._after = finders
@@ -102,7 +102,7 @@ class Closure:
 
     def source(self, name: str, path: TargetPath, *, is_package: bool) -> Source | Unread:
         if path not in self._sources:
-            owner = self._owner.get(path)
+            owner = self._owner(path)
             self._sources[path] = self._read(owner, path, name, is_package=is_package)
         return self._sources[path]
 
@@ -208,7 +208,7 @@ class Closure:
         if not path.endswith(".py"):
             inner, _, file_name = path.rpartition("/")
             path = TargetPath(f"{inner}/{file_name.partition('.')[0]}.py")  # mypyc and Cython leave it beside
-        if self._owner.get(path) not in self.entered:
+        if self._owner(path) not in self.entered:
             return None
         source = self.source(module.name, path, is_package=module.is_package)
         return source if isinstance(source, Source) else None
@@ -217,7 +217,7 @@ class Closure:
         """The files that an import runs, outermost package first; what cannot lead anywhere is left out."""
         last = None
         for module in self._modules(reference):
-            if self._owner.get(module.path) in self.entered:
+            if self._owner(module.path) in self.entered:
                 yield module
                 last = module
         if reference.names and last is not None and last.name == reference.module and last.is_package:
@@ -231,7 +231,7 @@ class Closure:
         for item in source.on_demand if isinstance(source, Source) else ():
             if not set(reference.names).isdisjoint(item.names):
                 for module in self._modules(Reference(item.module)):
-                    if self._owner.get(module.path) in self.entered:
+                    if self._owner(module.path) in self.entered:
                         yield module
 
     def _modules(self, reference: Reference) -> Iterator[_Module]:

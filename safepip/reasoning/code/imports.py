@@ -15,7 +15,7 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.code.closure import Closure, Failing, Failure, Read
 from safepip.reasoning.code.finder import Finder, gone_names
 from safepip.reasoning.code.surface import STOPPED_BY_PLUGINS, Start, starts, top_modules
-from safepip.reasoning.dependents import leading_to, users_of
+from safepip.reasoning.dependents import leading_to, owner_of, users_of
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import requirement_key
 from safepip.world import World
@@ -91,8 +91,7 @@ def examine(
         if found:
             naming[dist.info] = tuple(dict.fromkeys(path for paths in found.values() for path in paths))
     touched = leading_to([dist for dist in staying if dist.info in naming], staying)
-    owner = {path: dist for dist in reversed(staying) for path in dist.used if path.endswith((".py", ".so"))}
-    closure = Closure((before, after), gone, owner, code.read)
+    closure = Closure((before, after), gone, owner_of(staying, inventory), code.read)
     closure.entered.update(touched)
     closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
