@@ -104,16 +104,30 @@ def test_distributions_of_each_cuda_are_a_set_the_newest_first_and_no_leftovers(
     judged = [Judged(item, Verdict(target(), Removal()), (), 0) for item in (wanted, twelve, thirteen, B)]
     there = inventory(wanted, twelve, thirteen, B)
     assert list(audit.spare_sets(judged, there)) == [
-        (Spare.CUDA, (thirteen,), "belong to CUDA 13, and nothing that stays is bound to them"),
-        (Spare.CUDA, (twelve,), "belong to CUDA 12, and nothing that stays is bound to them"),
+        (Spare.CUDA, (thirteen,), "of CUDA 13, to which nothing that stays is bound"),
+        (Spare.CUDA, (twelve,), "of CUDA 12, to which nothing that stays is bound"),
         (
             Spare.LEFTOVER,
             (B,),
-            "were installed for something that has gone: nothing installed needs them, your own code may",
+            "installed for something that has gone: nothing installed needs this, your own code may",
         ),
     ]
     alone = [item for item in judged if item.dist is not thirteen]
     assert [why for why, _, _ in audit.spare_sets(alone, inventory(wanted, twelve, B))] == [Spare.LEFTOVER]
+
+
+def test_what_somebody_outside_requires_is_not_proposed_though_its_loss_is_only_a_warning() -> None:
+    nvtx, runtime, thirteen = (
+        dist(f"nvidia-{name}") for name in ("nvtx-cu12", "cuda-runtime-cu12", "nvtx-cu13")
+    )
+    required = Reason("a", FindingKind.REQUIREMENT_LOST, Severity.WARN, "a requires it")
+    among = Reason(
+        "nvidia-nvtx-cu12", FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "so does one of the set"
+    )
+    reasons = {nvtx: (required,), runtime: (among,), thirteen: (required,)}
+    judged = [Judged(item, Verdict(target(), Removal()), why, 0) for item, why in reasons.items()]
+    proposed = audit.spare_sets(judged, inventory(nvtx, runtime, thirteen))
+    assert [dists for _, dists, _ in proposed] == [(runtime,)]
 
 
 def test_what_was_asked_for_or_gives_commands_is_needed_by_nobody_and_no_leftover() -> None:

@@ -102,12 +102,25 @@ def spare_sets(
     """Candidates for a joint cleanup, unjudged as yet, each with what it is, as a sentence goes on."""
     majors = cuda_majors(inventory)
     for major, dists in sorted(majors.items(), reverse=True) if len(majors) > 1 else ():
-        yield Spare.CUDA, dists, f"belong to CUDA {major}, and nothing that stays is bound to them"
+        unasked = tuple(dist for dist in dists if dist not in _required_by_others(dists, judged))
+        if unasked:
+            yield Spare.CUDA, unasked, f"of CUDA {major}, to which nothing that stays is bound"
     in_cuda = {dist for dists in majors.values() for dist in dists} if len(majors) > 1 else set()
     orphans = [dist for dist in _orphans(judged, inventory) if dist not in in_cuda]
     if orphans:
-        said = "were installed for something that has gone: nothing installed needs them, your own code may"
+        said = "installed for something that has gone: nothing installed needs this, your own code may"
         yield Spare.LEFTOVER, tuple(orphans), said
+
+
+def _required_by_others(dists: Sequence[Distribution], judged: Sequence[Judged]) -> set[Distribution]:
+    """Those of `dists` that somebody beside them declares to require, whatever becomes of it."""
+    names = {dist.name for dist in dists}
+    return {
+        item.dist
+        for item in judged
+        for reason in item.needed_by
+        if reason.kind is FindingKind.REQUIREMENT_LOST and reason.distribution not in names
+    }
 
 
 def leaves(judged: Sequence[Judged]) -> Iterator[tuple[Spare, Judged]]:
