@@ -90,5 +90,13 @@ def test_the_image_is_guarded_in_its_own_steps(project: Path) -> None:
 
 def test_each_example_is_tested() -> None:
     assert sorted(os.listdir(EXAMPLES)) == sorted(
-        ["Dockerfile", "Makefile", "agent-hook.json", "ci-job.yml", "container", "pre-commit-config.yaml"]
+        [
+            "Dockerfile",
+            "Makefile",
+            "agent-hook.json",
+            "ci-job.yml",
+            "container",
+            "fleet",
+            "pre-commit-config.yaml",
+        ]
     )

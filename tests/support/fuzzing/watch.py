@@ -47,6 +47,7 @@ class _State:
 
 def listen() -> None:
     """Hear every audit event of this process from now on."""
+    sys.dont_write_bytecode = True  # a module that is loaded late would be written beside its source
     sys.addaudithook(_hear)
 
 
