@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from safepip.model.elf import Elf, Flaw, Symbols
+from safepip.model.elf import Definitions, Elf, Flaw, Undefined
 from safepip.model.paths import TargetPath
 
 if TYPE_CHECKING:
@@ -63,8 +63,11 @@ class World(Protocol):
     def elf(self, path: TargetPath) -> Elf | Flaw:
         """The dynamic section of the object at `path`, or why it has none that can be used."""
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
-        """The dynamic symbol table of the object at `path`."""
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
+        """What the object at `path` asks of others at binding."""
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        """Which of `names` the object at `path` defines, as the loader looks them up."""
 
 
 class Changed:
@@ -132,9 +135,13 @@ class Changed:
         place = self.find(path)
         return place if isinstance(place, Flaw) else self._base.elf(path)
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
         place = self.find(path)
-        return place if isinstance(place, Flaw) else self._base.symbols(path)
+        return place if isinstance(place, Flaw) else self._base.undefined(path)
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        place = self.find(path)
+        return place if isinstance(place, Flaw) else self._base.definitions(path, names)
 
     def _is_gone(self, path: TargetPath) -> bool:
         while path not in self._gone:
@@ -197,11 +204,17 @@ class Arrived:
             return self._base.elf(path)
         return Flaw.NOT_ELF if content.copy is None else self._base.elf(content.copy)
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
         content = self._contents.get(self.real(path))
         if content is None:
-            return self._base.symbols(path)
-        return Flaw.NOT_ELF if content.copy is None else self._base.symbols(content.copy)
+            return self._base.undefined(path)
+        return Flaw.NOT_ELF if content.copy is None else self._base.undefined(content.copy)
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        content = self._contents.get(self.real(path))
+        if content is None:
+            return self._base.definitions(path, names)
+        return Flaw.NOT_ELF if content.copy is None else self._base.definitions(content.copy, names)
 
     def _enter(self, path: TargetPath) -> None:
         """Every folder on the way to `path` is there."""

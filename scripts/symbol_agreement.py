@@ -13,11 +13,11 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from safepip.model.elf import Loading, Symbol, Symbols, VersionNeed
+from safepip.model.elf import Loading, Symbol, VersionNeed
 from safepip.model.paths import TargetPath
 from safepip.reading.disk import Disk
 from safepip.reading.elf_files import ldconfig
@@ -25,8 +25,6 @@ from safepip.reasoning.libraries import linking, searches, symbols
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from scripts.loader_agreement import environment_of, objects_below, target_of
-
-NOTHING = Symbols(frozenset(), frozenset(), frozenset())
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -85,17 +83,13 @@ def lacking(loading: Loading, world: Disk, program: Loading) -> frozenset[str]:
     names = set[str]()
     for binding in loading.bindings:
         if binding.consumer == loading.root and binding.provider:
-            names |= spelled(
-                symbols.lacking(
-                    loading, loading.root, binding.provider, world, main=program, formerly=NOTHING
-                )
-            )
+            names |= spelled(symbols.versions_lacking(loading, loading.root, binding.provider, world))
     return frozenset(
         names | spelled(symbols.lacking(loading, loading.root, loading.root, world, main=program))
     )
 
 
-def spelled(lacks: tuple[VersionNeed | Symbol, ...]) -> set[str]:
+def spelled(lacks: Iterable[VersionNeed | Symbol]) -> set[str]:
     return {f"version {item.version}" if isinstance(item, VersionNeed) else item.name for item in lacks}
 
 

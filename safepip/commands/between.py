@@ -13,7 +13,6 @@ from safepip.commands.libraries import spelled
 from safepip.commands.scene import Scene
 from safepip.model.arrival import Bound, Overwrite, Turn
 from safepip.model.change import Removal
-from safepip.model.elf import Symbols
 from safepip.model.environment import Claim, Distribution, Libc, Unjudged
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
@@ -229,7 +228,6 @@ class _Weighing:
 
     def _lacking(self, loss: Loss, was: TargetPath, now: TargetPath) -> tuple[str, ...]:
         both, need = self._both, loss.need
-        formerly = both.before.symbols(was)
         rebuilt = need.consumer in self._other
         if rebuilt and self._lacks(self._now, self._worlds.before, need, was, both.before):
             return ()  # it counts on what an earlier import brings in
@@ -240,7 +238,7 @@ class _Weighing:
             both.after,
             main=self._then.main,
             libc=self._libc,
-            formerly=None if rebuilt or not isinstance(formerly, Symbols) else formerly,
+            formerly=None if rebuilt else (both.before, was),
         )
         return tuple(dict.fromkeys(map(spelled, found)))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from safepip.commands.scene import Scene
 from safepip.model.change import Removal
-from safepip.model.elf import Elf, Flaw, Symbol, Symbols, VersionNeed
+from safepip.model.elf import Elf, Flaw, Symbol, VersionNeed
 from safepip.model.environment import Distribution, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Hint, Mention, Objects, Standing, Survey
@@ -66,7 +66,6 @@ def compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tupl
         was, now = loss.was.binding.provider if loss.was else None, loss.now.binding
         if scene.loader is None or was is None or now.provider is None:
             return ()
-        formerly = scene.disk.symbols(was)
         lacks = symbols.lacking(
             worlds.after.loadings[loss.need.root],
             now.consumer,
@@ -74,7 +73,7 @@ def compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tupl
             after,
             main=then.main,
             libc=scene.loader.libc,
-            formerly=formerly if isinstance(formerly, Symbols) else None,
+            formerly=(scene.disk, was),
         )
         return tuple(dict.fromkeys(map(spelled, lacks)))
 

@@ -53,16 +53,21 @@ class Symbol(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Symbols:
-    """The dynamic symbol table of one object, as far as binding asks for it."""
+class Undefined:
+    """What one object asks of others at binding."""
 
-    undefined: frozenset[Symbol]
-    weak: frozenset[Symbol]  # undefined, and allowed to stay so
-    defined: frozenset[Symbol]
-    hidden: frozenset[Symbol] = frozenset()  # defined, not the default version of its name
-    first_version: str = ""  # the provider's version index 2 (glibc gives it to a need without a version)
-    versions_needed: tuple[VersionNeed, ...] = ()
-    versions_defined: frozenset[str] | None = None  # None: no verdef table at all
+    symbols: frozenset[Symbol]  # without the weak ones, which may stay undefined
+    versions: tuple[VersionNeed, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Definitions:
+    """What one object gives to others, as far as it was asked for by name."""
+
+    symbols: frozenset[Symbol] = frozenset()
+    hidden: frozenset[Symbol] = frozenset()  # not the default version of their name
+    first_version: str = ""  # version index 2 (glibc gives it to a need without a version)
+    versions: frozenset[str] | None = None  # None: no verdef table at all
     versioned: bool = False  # has a table of symbol versions (DT_VERSYM)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Collection
 
-from safepip.model.elf import Elf, Flaw, Symbols
+from safepip.model.elf import Definitions, Elf, Flaw, Undefined
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
 from safepip.world import Entry, Kind, Place
@@ -30,7 +31,7 @@ class Disk:
         self._found: dict[TargetPath, Place | Flaw] = {}
         self._entries: dict[TargetPath, tuple[Entry, ...]] = {}
         self._elves: dict[TargetPath, Elf | Flaw] = {}
-        self._symbols: dict[TargetPath, Symbols | Flaw] = {}
+        self._undefined: dict[TargetPath, Undefined | Flaw] = {}
         self._traced: dict[str, tuple[str, tuple[TargetPath, ...]]] = {"/": ("/", ()), "": ("/", ())}
 
     def find(self, path: TargetPath) -> Place | Flaw:
@@ -70,21 +71,31 @@ class Disk:
             return 0
 
     def elf(self, path: TargetPath) -> Elf | Flaw:
-        place = self._found.get(path)
-        if isinstance(place, Place):  # one file is read once, by whatever way a search came to it
-            path = place.real
+        path = self._file(path)
         if path not in self._elves:
             from safepip.reading.elf_files import elf
 
             self._elves[path] = elf.read(path)
         return self._elves[path]
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
-        if path not in self._symbols:
-            from safepip.reading.elf_files import elf
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
+        path = self._file(path)
+        if path not in self._undefined:
+            from safepip.reading.elf_files import elf_symbols
 
-            self._symbols[path] = elf.read_symbols(path)
-        return self._symbols[path]
+            self._undefined[path] = elf_symbols.read_undefined(path)
+        return self._undefined[path]
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        """Not kept: each consumer asks for other names."""
+        from safepip.reading.elf_files import elf_symbols
+
+        return elf_symbols.read_definitions(path, names)
+
+    def _file(self, path: TargetPath) -> TargetPath:
+        """One file is read once, by whatever way a search came to it."""
+        place = self._found.get(path)
+        return place.real if isinstance(place, Place) else path
 
     def _look(self, path: TargetPath) -> Place | Flaw:
         try:

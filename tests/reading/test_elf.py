@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from struct import pack_into, unpack_from
 
 import pytest
 
-from safepip.model.elf import Abi, Elf, Flaw
-from safepip.reading.elf_files import elf, elf_library
+from safepip.model.elf import Abi, Definitions, Elf, Flaw, Symbol
+from safepip.reading.elf_files import elf, elf_library, elf_pieces, elf_symbols
+from support import elves
 from support.elves import write
 from support.fake_world import lib
 
@@ -111,3 +113,31 @@ def test_a_string_that_lies_past_the_table_is_read_by_pyelftools(tmp_path: Path)
     finally:
         os.close(handle)
     assert elf.read(path) == SEARCHING
+
+
+def test_a_hash_table_without_buckets_or_with_chains_in_a_circle_is_left_for_a_walk(tmp_path: Path) -> None:
+    source, flags = "int one(void) { return 1; }", ["-Wl,--hash-style=sysv"]
+    path = elves.compile_lib(tmp_path / "libz.so", source, flags=flags)
+    good = path.read_bytes()
+    start = hash_table(path)
+    buckets, count = unpack_from("<II", good, start)
+    for at, words in ((start, [0]), (start + 8 + 4 * buckets, range(count))):
+        data = bytearray(good)
+        pack_into(f"<{len(words)}I", data, at, *words)
+        path.write_bytes(data)
+        assert elf_symbols.read_definitions(str(path), ["one", "two"]) == Definitions(
+            frozenset({Symbol("one", "")})
+        )
+
+
+def hash_table(path: Path) -> int:
+    """Where it lies in the file."""
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        image = elf.open_image(handle)
+        assert not isinstance(image, Flaw)
+        pieces = elf_pieces.of(image)
+        assert not isinstance(pieces, Flaw)
+        return pieces.offset(elf_pieces.HASH)
+    finally:
+        os.close(handle)

@@ -13,19 +13,20 @@ from types import FrameType
 
 import pytest
 
-from safepip.model.elf import Elf, Flaw, Symbols
-from safepip.reading.elf_files import elf, elf_library
+from safepip.model.elf import Definitions, Elf, Flaw, Undefined
+from safepip.reading.elf_files import elf, elf_library, elf_lookup, elf_pieces, elf_symbols
 from support.elves import write
 from support.fake_world import lib
 
 FOLDERS = [sysconfig.get_path(name) for name in ("stdlib", "platlib")]
 FOLDERS += ["/usr/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-musl", "/usr/lib64"]
 MUTANTS = int(os.environ.get("SAFEPIP_MUTANTS", "20000"))
+NAMES = ("PyInit_math", "malloc", "sqrt")
 SEED_MOST = 1 << 16  # bytes: larger seeds teach nothing and cost writing time
 
 
-def objects() -> Iterator[str]:
-    for folder in FOLDERS:
+def objects(*folders: str) -> Iterator[str]:
+    for folder in folders or FOLDERS:
         for parent, _, names in os.walk(folder):
             for name in names:
                 path = f"{parent}/{name}"
@@ -46,6 +47,37 @@ def test_the_lean_reader_equals_pyelftools_on_every_object_around() -> None:
     elves = {path: value for path, value in found.items() if isinstance(value, Elf)}
     assert len(elves) > 20
     assert elves == {path: by_library(path) for path in elves}
+
+
+def test_a_look_up_by_hash_finds_what_a_walk_of_the_whole_table_finds_in_every_object_around() -> None:
+    compared = 0
+    for path in [*objects(*FOLDERS[:2], FOLDERS[3]), *sorted(objects(FOLDERS[2]))[::20]]:
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            image = elf.open_image(handle)
+            pieces = image if isinstance(image, Flaw) else elf_pieces.of(image)
+            if isinstance(pieces, elf_pieces.Pieces):
+                walked = set(elf_symbols.walk(pieces, None))
+                assert walked == found(pieces, walked), path
+                compared += len(walked)
+        finally:
+            os.close(handle)
+    assert compared > 1000
+
+
+def found(pieces: elf_pieces.Pieces, walked: set[tuple[int, str]]) -> set[tuple[int, str]]:
+    """By each table that the object has; names that it has not are among those asked for."""
+    names = [name for _, name in walked] + [f"{name}_of_nobody" for _, name in walked]
+    tables = pieces.values
+    ways = [{tag for tag in tables if tag != other} for other in (elf_pieces.HASH, elf_pieces.GNU_HASH)]
+    every = list[set[tuple[int, str]]]()
+    for way in ways:
+        if {elf_pieces.HASH, elf_pieces.GNU_HASH} & way:
+            asked = elf_pieces.Pieces(pieces.image, {tag: tables[tag] for tag in way})
+            every.append(
+                {(at, name) for at, name in elf_lookup.find(asked, names) if asked.symbol(at).section}
+            )
+    return every[0] & every[-1]
 
 
 def mutant(seed: bytes, dice: random.Random) -> bytes:
@@ -101,9 +133,11 @@ def test_no_damage_makes_the_reader_raise_or_loop(part: int) -> None:
         os.ftruncate(handle, 0)
         os.pwrite(handle, data, 0)
         with within(30):
-            value, symbols = elf.read(path), elf.read_symbols(path)
+            value, asks = elf.read(path), elf_symbols.read_undefined(path)
+            gives = elf_symbols.read_definitions(path, NAMES)
         assert isinstance(value, Elf | Flaw), (part, number)
-        assert isinstance(symbols, Symbols | Flaw), (part, number)
+        assert isinstance(asks, Undefined | Flaw), (part, number)
+        assert isinstance(gives, Definitions | Flaw), (part, number)
         kinds.add(value.name if isinstance(value, Flaw) else "read")
     os.close(handle)
     assert kinds > {"read", "CUT_OFF", "DAMAGED", "NOT_ELF"}

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from safepip.model.elf import Flaw, Symbols
+from safepip.model.elf import Definitions, Flaw, Symbol, Undefined
 from safepip.model.paths import TargetPath
 from safepip.reasoning.changes.restored import Restored
 from safepip.world import Entry, Kind, Place
 from support.environments import SITE, at
-from support.fake_world import FakeWorld, Link, lib
+from support.fake_world import FakeWorld, Link, Table, lib
 
 GONE, DATA, THERE = at("nv/lib/libx.so.1"), at("nv/data.txt"), at("pkg/a.py")
 LIBRARY = lib("libx.so.1")
-SYMBOLS = Symbols(frozenset(), frozenset(), frozenset())
+TABLE = Table(Undefined(frozenset()), Definitions(frozenset({Symbol("f", "")})))
 OTHER = at("pkg/b.so")
-BASE = FakeWorld({THERE: b"text", OTHER: LIBRARY, "/link": Link(SITE)}, symbols={OTHER: SYMBOLS})
+BASE = FakeWorld({THERE: b"text", OTHER: LIBRARY, "/link": Link(SITE)}, symbols={OTHER: TABLE})
 WORLD = Restored(BASE, {GONE: LIBRARY, DATA: None, at("pkg/c.py"): None, THERE: None})
 
 
@@ -38,7 +38,7 @@ def test_what_is_there_is_as_it_was() -> None:
     assert WORLD.find(THERE) == BASE.find(THERE)
     assert WORLD.kind(TargetPath("/link")) is Kind.LINK
     assert WORLD.elf(THERE) is Flaw.NOT_ELF
-    assert (WORLD.size(THERE), WORLD.symbols(OTHER)) == (4, SYMBOLS)
+    assert (WORLD.size(THERE), WORLD.undefined(OTHER), WORLD.definitions(OTHER, ["f"])) == (4, *TABLE)
     assert (WORLD.writable(SITE), WORLD.writable(TargetPath("/none"))) == (True, False)
     assert WORLD.real(TargetPath("/link/x")) == at("x")
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from safepip.model.elf import Symbol, Symbols, VersionNeed
+from safepip.model.elf import Definitions, Symbol, Undefined, VersionNeed
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.reasoning.libraries import linking, symbols
-from support.fake_world import FakeWorld, glibc, lib
+from support.fake_world import FakeWorld, Table, glibc, lib
 
 X, Z = TargetPath("/e/x.so"), TargetPath("/lib/libz.so.1")
 INFLATE, DEFLATE, START = Symbol("inflate", "ZLIB_1.2"), Symbol("deflate", ""), Symbol("PyInit", "")
@@ -20,23 +18,22 @@ def table(
     hidden: tuple[Symbol, ...] = (),
     needs: tuple[VersionNeed, ...] = (),
     versions: frozenset[str] | None = None,
-) -> Symbols:
-    return Symbols(
-        frozenset(undefined),
-        frozenset(),
-        frozenset(defined),
-        frozenset(hidden),
-        versions_needed=needs,
-        versions_defined=versions,
-        versioned=versions is not None,
+    first: str = "",
+) -> Table:
+    return Table(
+        Undefined(frozenset(undefined), needs),
+        Definitions(frozenset(defined), frozenset(hidden), first, versions, versioned=versions is not None),
     )
 
 
-def lacks(consumer: Symbols, provider: Symbols | None, **how: Libc | Symbols) -> list[str]:
-    tables: dict[str, Symbols] = {X: consumer} if provider is None else {X: consumer, Z: provider}
-    world = FakeWorld({X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()}, tables)
-    loading = linking.link(X, world, glibc())
-    found = symbols.lacking(loading, X, Z, world, **how)  # type: ignore[arg-type]
+def lacks(
+    consumer: Table, provider: Table | None, libc: Libc = Libc.GLIBC, formerly: Table | None = None
+) -> list[str]:
+    tables: dict[str, Table] = {X: consumer} if provider is None else {X: consumer, Z: provider}
+    files = {X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()}
+    world = FakeWorld(files, tables)
+    before = None if formerly is None else (FakeWorld(files, {Z: formerly}), Z)
+    found = symbols.lacking(linking.link(X, world, glibc()), X, Z, world, libc=libc, formerly=before)
     return [item.version if isinstance(item, VersionNeed) else item.name for item in found]
 
 
@@ -59,6 +56,16 @@ def test_with_the_former_provider_only_what_it_gave_is_asked_for() -> None:
     assert lacks(consumer, former) == ["PyInit"]
 
 
+def test_of_a_former_provider_that_cannot_be_read_nothing_is_left_out() -> None:
+    world = FakeWorld(
+        {X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()},
+        {X: table(undefined=(DEFLATE,)), Z: table()},
+    )
+    loading = linking.link(X, world, glibc())
+    formerly = (FakeWorld({Z: lib()}), Z)
+    assert symbols.lacking(loading, X, Z, world, formerly=formerly) == (DEFLATE,)
+
+
 def test_musl_asks_for_names_alone() -> None:
     consumer = table(undefined=(INFLATE, DEFLATE), needs=(VersionNeed("libz.so.1", "ZLIB_1.2", weak=False),))
     other = table(Symbol("inflate", "ZLIB_7"), Symbol("deflate", "ZLIB_7"), versions=frozenset({"ZLIB_7"}))
@@ -74,6 +81,7 @@ def test_of_a_consumer_that_cannot_be_read_nothing_is_known_to_be_lacking() -> N
     world = FakeWorld({X: lib(needs=["libz.so.1"]), Z: lib("libz.so.1"), "/bin/python": lib()}, {Z: table()})
     loading = linking.link(X, world, glibc())
     assert symbols.lacking(loading, X, Z, world) == ()
+    assert symbols.versions_lacking(loading, X, Z, world) == ()
 
 
 OLD, NEW = Symbol("inflate", "Z_1"), Symbol("inflate", "Z_2")
@@ -83,10 +91,10 @@ PLAIN = Symbol("inflate", "")
 def test_a_need_without_a_version_is_served_by_the_default_and_by_the_first_version_only() -> None:
     """dl-lookup.c:check_match: a hidden definition counts where its version is the object's first."""
     needing = table(undefined=(PLAIN,))
-    hidden = table(NEW, hidden=(NEW,), versions=frozenset({"Z_1", "Z_2"}))
+    both = frozenset({"Z_1", "Z_2"})
     assert lacks(needing, table(NEW, versions=frozenset({"Z_2"}))) == []
-    assert lacks(needing, hidden) == ["inflate"]
-    assert lacks(needing, replace(hidden, first_version="Z_2")) == []
+    assert lacks(needing, table(NEW, hidden=(NEW,), versions=both)) == ["inflate"]
+    assert lacks(needing, table(NEW, hidden=(NEW,), versions=both, first="Z_2")) == []
 
 
 def test_a_need_with_a_version_is_served_by_that_one_or_by_a_definition_without_any() -> None:
@@ -113,4 +121,4 @@ def test_a_version_that_another_library_is_asked_for_is_not_asked_of_this_one() 
     )
     loading = linking.link(X, world, glibc())
     assert symbols.lacking(loading, X, Z, world) == ()
-    assert symbols.lacking(loading, X, y, world) == wanted.versions_needed
+    assert symbols.lacking(loading, X, y, world) == wanted.undefined.versions

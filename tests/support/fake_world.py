@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from safepip.model.elf import Abi, Elf, Flaw, LoaderConfig, Symbols
+from safepip.model.elf import Abi, Definitions, Elf, Flaw, LoaderConfig, Undefined
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.world import Entry, Kind, Place
@@ -92,13 +93,20 @@ def glibc(
     )
 
 
+class Table(NamedTuple):
+    """The dynamic symbols of one object."""
+
+    undefined: Undefined
+    definitions: Definitions
+
+
 class FakeWorld:
     """A World over `files`; their folders are there because the files are."""
 
     def __init__(
         self,
         files: Mapping[str, Content],
-        symbols: Mapping[str, Symbols] | None = None,
+        symbols: Mapping[str, Table] | None = None,
         folders: Sequence[str] = (),
         locked: Sequence[str] = (),
     ) -> None:
@@ -182,7 +190,19 @@ class FakeWorld:
             return Flaw.NOT_ELF
         return content.flaw if isinstance(content, Broken) else content
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
+        table = self._table(path)
+        return table if isinstance(table, Flaw) else table.undefined
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        table = self._table(path)
+        if isinstance(table, Flaw):
+            return table
+        every = table.definitions
+        found = frozenset(symbol for symbol in every.symbols if symbol.name in names)
+        return replace(every, symbols=found, hidden=every.hidden & found)
+
+    def _table(self, path: TargetPath) -> Table | Flaw:
         place = self.find(path)
         return place if isinstance(place, Flaw) else self._symbols.get(place.real, Flaw.NO_DYNAMIC)
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 from struct import Struct
 from typing import NamedTuple, TypeVar
 
-from safepip.model.elf import Abi, Elf, Flaw, Symbols
+from safepip.model.elf import Abi, Elf, Flaw
 from safepip.reading import tree
 
 _OF_ERROR = {
@@ -103,15 +103,11 @@ _LAYOUTS = _layouts()
 
 def read(path: str) -> Elf | Flaw:
     """The dynamic section of the object at `path`, a path of this host; of any machine, never blocking."""
-    return _opened(path, _elf)
+    return opened(path, _elf)
 
 
-def read_symbols(path: str) -> Symbols | Flaw:
-    """The dynamic symbol table of the object at `path`. It reads whole tables: ask for few objects."""
-    return _opened(path, _symbols)
-
-
-def _opened(path: str, made: Callable[[int], _T | Flaw]) -> _T | Flaw:
+def opened(path: str, made: Callable[[int], _T | Flaw]) -> _T | Flaw:
+    """What `made` makes of the file at `path`, a path of this host."""
     try:
         handle = tree.handle(path)
     except OSError as error:
@@ -138,16 +134,6 @@ def _elf(handle: int) -> Elf | Flaw:
         value = elf_library.read(handle) or unusual.flaw
     nameless = isinstance(value, Elf) and "" in value.needed  # a string table full of zeros
     return Flaw.DAMAGED if nameless else value
-
-
-def _symbols(handle: int) -> Symbols | Flaw:
-    from safepip.reading.elf_files import elf_symbols
-
-    try:
-        image = open_image(handle)
-        return image if isinstance(image, Flaw) else elf_symbols.read(image)
-    except UnusualError as unusual:
-        return unusual.flaw
 
 
 def flaw_of(error: OSError) -> Flaw:

@@ -1,20 +1,18 @@
-"""The dynamic symbols of one object and their versions: what binding asks for, read on demand only.
-
-Everything is found through PT_DYNAMIC, as the loader finds it; section headers may be stripped.
-"""
+"""What one object asks of others at binding, and what it gives: its dynamic symbols and their versions."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from struct import Struct
-from typing import NamedTuple
+import sys
+from array import array
+from collections.abc import Callable, Collection, Iterator
+from typing import NamedTuple, TypeVar
 
-from safepip.model.elf import Flaw, Symbol, Symbols, VersionNeed
-from safepip.reading.elf_files.elf import Image, UnusualError, dynamic_entries
+from safepip.model.elf import Definitions, Flaw, Symbol, Undefined, VersionNeed
+from safepip.reading.elf_files import elf_lookup, elf_pieces
+from safepip.reading.elf_files.elf import UnusualError, open_image, opened
+from safepip.reading.elf_files.elf_pieces import VERSYM, Pieces, Row
 
-_HASH, _STRTAB, _SYMTAB, _STRSZ, _GNU_HASH = 4, 5, 6, 10, 0x6FFFFEF5
-_VERSYM, _VERDEF, _VERNEED = 0x6FFFFFF0, 0x6FFFFFFC, 0x6FFFFFFE
+_VERDEF, _VERNEED = 0x6FFFFFFC, 0x6FFFFFFE
 _VERDEF_COUNT, _VERNEED_COUNT = 0x6FFFFFFD, 0x6FFFFFFF
 _BASE, _WEAK_VERSION, _HIDDEN = 1, 2, 0x8000
 _RELA, _RELASZ, _REL, _RELSZ, _RELACOUNT, _RELCOUNT = 7, 8, 17, 18, 0x6FFFFFF9, 0x6FFFFFFA
@@ -22,204 +20,140 @@ _JMPREL, _PLTRELSZ, _PLTREL = 23, 2, 20
 _MIPS = 8  # binds by its global offset table, without relocations
 _STB_WEAK = 2
 _NO_SYMBOL = frozenset({3, 4})  # STT_SECTION, STT_FILE
-_TABLE_MOST = 1 << 30
+_RUN = 1 << 14  # relocations that are read at once
+_T = TypeVar("_T")
 
 
-class _Tables(NamedTuple):
-    image: Image
-    order: str
-    values: dict[int, int]
-    strings: bytes
-
-    def offset(self, tag: int) -> int:
-        if tag not in self.values:
-            raise UnusualError
-        return self.image.offset_of(self.values[tag])
-
-    def text(self, offset: int) -> str:
-        end = self.strings.find(b"\0", offset)
-        if end < 0:
-            raise UnusualError
-        return os.fsdecode(self.strings[offset:end])
-
-    def unpack(self, layout: str, offset: int) -> tuple[int, ...]:
-        row = Struct(self.order + layout)
-        data = self.image.bytes_at(offset, row.size)
-        if len(data) < row.size:
-            raise UnusualError(Flaw.CUT_OFF)
-        return row.unpack(data)
+def read_undefined(path: str) -> Undefined | Flaw:
+    """What the object at `path` asks of others at binding. It walks the whole table: ask for few objects."""
+    return opened(path, lambda handle: _asked(handle, _undefined))
 
 
-class _Versions(NamedTuple):
-    names: dict[int, str]  # by index, needed and defined ones
-    needed: tuple[VersionNeed, ...]
-    defined: frozenset[str] | None
-    first: str
+def read_definitions(path: str, names: Collection[str]) -> Definitions | Flaw:
+    """Which of `names` the object at `path` defines."""
+    return opened(path, lambda handle: _asked(handle, lambda pieces: _definitions(pieces, names)))
 
 
-def read(image: Image) -> Symbols | Flaw:
-    """The symbols of an open object; raises UnusualError where its tables hold no water."""
-    entries = dynamic_entries(image)
-    if entries is None:
-        return Flaw.NO_DYNAMIC
-    values = dict(entries)
-    order = "<" if image.abi.little_endian else ">"
-    limit = min(values.get(_STRSZ, 0), image.size)
-    start = image.offset_of(values.get(_STRTAB, 0))
-    tables = _Tables(image, order, values, image.bytes_at(start, limit))
-    versions = _versions(tables)
-    rows = list(_rows(tables))
-    marks = _marks(tables, len(rows))
-    bound = None if image.abi.machine == _MIPS else set(_bound(tables))
-    return _sorted_out(tables, rows, marks, versions, bound)
+def _asked(handle: int, made: Callable[[Pieces], _T]) -> _T | Flaw:
+    try:
+        image = open_image(handle)
+        pieces = image if isinstance(image, Flaw) else elf_pieces.of(image)
+        return pieces if isinstance(pieces, Flaw) else made(pieces)
+    except UnusualError as unusual:
+        return unusual.flaw
 
 
-def _sorted_out(
-    tables: _Tables,
-    rows: list[tuple[int, int, int]],
-    marks: tuple[int, ...],
-    versions: _Versions,
-    bound: set[int] | None,
-) -> Symbols:
-    undefined, weak, defined, hidden = list[Symbol](), list[Symbol](), list[Symbol](), list[Symbol]()
-    strings, names = tables.strings, versions.names
-    find = strings.find
-    for index, ((name, info, section), mark) in enumerate(zip(rows, marks, strict=False), 1):
-        if not section and bound is not None and index not in bound:
-            continue  # a linker's mark: no relocation asks for it, so nobody looks it up
-        if not name or info < 16 or info & 15 in _NO_SYMBOL:
+def _undefined(pieces: Pieces) -> Undefined:
+    needed = tuple(_needed(pieces))
+    names = {item.mark: item.need.version for item in needed} | dict(_defined(pieces))
+    bound = None if pieces.image.abi.machine == _MIPS else _bound(pieces)
+    found = []
+    for index, row in enumerate(pieces.symbols(), 1):
+        if row.section or not _is_symbol(row) or row.info >> 4 == _STB_WEAK:
             continue
-        end = find(b"\0", name)
-        if end < 0:
-            raise UnusualError
-        text = strings[name:end].decode("utf-8", "surrogateescape")
-        symbol = Symbol(text, names.get(mark & 0x7FFF, ""))
-        if not section:
-            (weak if info >> 4 == _STB_WEAK else undefined).append(symbol)
-        elif mark & 0x7FFF:
-            defined.append(symbol)
-            if mark & _HIDDEN:
-                hidden.append(symbol)
-    return Symbols(
-        frozenset(undefined),
-        frozenset(weak),
-        frozenset(defined),
+        if bound is None or index in bound:  # else a linker's mark: no relocation asks for it
+            found.append(Symbol(pieces.text(row.name), names.get(pieces.mark(index) & 0x7FFF, "")))
+    return Undefined(frozenset(found), tuple(item.need for item in needed))
+
+
+def _definitions(pieces: Pieces, names: Collection[str]) -> Definitions:
+    versions = dict(_defined(pieces))
+    try:
+        found = list(elf_lookup.find(pieces, names))
+    except UnusualError:
+        found = list(walk(pieces, names))
+    given, hidden = [], []
+    for index, name in found:
+        mark, row = pieces.mark(index), pieces.symbol(index)
+        if row.section and _is_symbol(row) and mark & 0x7FFF:
+            given.append(Symbol(name, versions.get(mark & 0x7FFF, "")))
+            hidden += given[-1:] if mark & _HIDDEN else []
+    return Definitions(
+        frozenset(given),
         frozenset(hidden),
-        versions.first,
-        versions.needed,
-        versions.defined,
-        versioned=_VERSYM in tables.values,
+        versions.get(2, ""),
+        frozenset(versions.values()) if _VERDEF in pieces.values else None,
+        versioned=VERSYM in pieces.values,
     )
 
 
-def _rows(tables: _Tables) -> Iterator[tuple[int, int, int]]:
-    """Name offset, st_info and st_shndx of each symbol but the first, which is none."""
-    bits = tables.image.abi.bits
-    row = Struct(tables.order + ("IBxH16x" if bits == 64 else "I8xBxH"))
-    count = _count(tables)
-    start = tables.offset(_SYMTAB) if count else 0
-    data = tables.image.bytes_at(start, min(row.size * count, _TABLE_MOST)) if count else b""
-    rows = row.iter_unpack(data[: len(data) // row.size * row.size])
-    next(rows, None)
-    yield from rows
+def walk(pieces: Pieces, names: Collection[str] | None) -> Iterator[tuple[int, str]]:
+    """The index of each symbol under one of `names`, or under any, without the hash table's help."""
+    first = elf_lookup.first(pieces)
+    for index, row in enumerate(pieces.symbols(), 1):
+        if row.section and index >= first and _is_symbol(row):
+            name = pieces.text(row.name)
+            if names is None or name in names:
+                yield index, name
 
 
-def _marks(tables: _Tables, rows: int) -> tuple[int, ...]:
-    """The version index of each symbol; 1, the global one, where there is no such table."""
-    if _VERSYM not in tables.values:
-        return (1,) * rows
-    data = tables.image.bytes_at(tables.offset(_VERSYM), 2 * (rows + 1))
-    marks = Struct(f"{tables.order}{len(data) // 2}H").unpack(data[: len(data) // 2 * 2])
-    return marks[1:]
+def _is_symbol(row: Row) -> bool:
+    return bool(row.name) and row.info >= 16 and row.info & 15 not in _NO_SYMBOL  # below 16: local
 
 
-def _bound(tables: _Tables) -> Iterator[int]:
+def _bound(pieces: Pieces) -> set[int]:
     """The index of each symbol that a relocation names. The relative ones come first and name none."""
-    values, wide = tables.values, tables.image.abi.bits == 64
+    values = pieces.values
     jumps = (_RELA if values.get(_PLTREL) == _RELA else _REL, values.get(_PLTRELSZ, 0), 0)
     places = {
         _RELA: (_RELA, values.get(_RELASZ, 0), values.get(_RELACOUNT, 0)),
         _REL: (_REL, values.get(_RELSZ, 0), values.get(_RELCOUNT, 0)),
         _JMPREL: jumps,
     }
+    bound = set[int]()
     for tag, (kind, size, relative) in places.items():
         if tag not in values or not size:
             continue
-        row = Struct(
-            tables.order + ("8xQ" if wide else "4xI") + ("" if kind == _REL else "8x" if wide else "4x")
-        )
-        skipped = min(row.size * relative, size)
-        start = tables.offset(tag)
-        if start + size > tables.image.size:
+        start = pieces.offset(tag)
+        if start + size > pieces.image.size:
             raise UnusualError(Flaw.CUT_OFF)
-        data = tables.image.bytes_at(start + skipped, size - skipped) if size > skipped else b""
-        whole = data[: len(data) // row.size * row.size]
-        yield from (info >> (32 if wide else 8) for (info,) in row.iter_unpack(whole))
+        row = pieces.image.abi.bits // 8 * (3 if kind == _RELA else 2)  # r_offset, r_info, r_addend
+        for at in range(start + row * min(relative, size // row), start + size, row * _RUN):
+            bound |= _named(pieces.image.bytes_at(at, min(row * _RUN, start + size - at)), row, pieces)
+    return bound
 
 
-def _count(tables: _Tables) -> int:
-    """How many symbols there are, which only the hash tables tell."""
-    most = tables.image.size // (24 if tables.image.abi.bits == 64 else 16)
-    if _HASH in tables.values:
-        return min(tables.unpack("II", tables.offset(_HASH))[1], most)
-    if _GNU_HASH in tables.values:
-        return min(_count_by_gnu_hash(tables, most), most)
-    return 0
+def _named(relocations: bytes, row: int, pieces: Pieces) -> set[int]:
+    """The symbols in r_info: its upper half in a wide object, else what is above its lowest byte."""
+    words = array("I", relocations[: len(relocations) // row * row])
+    little = pieces.image.abi.little_endian
+    if little != (sys.byteorder == "little"):
+        words.byteswap()
+    if pieces.image.abi.bits == 32:
+        return {info >> 8 for info in set(words[1 :: row // 4])}
+    return set(words[3 if little else 2 :: row // 4])
 
 
-def _count_by_gnu_hash(tables: _Tables, most: int) -> int:
-    """The end of the chain of the bucket that starts last."""
-    start = tables.offset(_GNU_HASH)
-    buckets, first, words, _ = tables.unpack("IIII", start)
-    start += 16 + words * tables.image.abi.bits // 8
-    if buckets > most or start + 4 * buckets > tables.image.size:
-        raise UnusualError
-    last = max(tables.unpack(f"{buckets}I", start), default=0)
-    if last < first:
-        return first
-    start += 4 * buckets
-    while last < most:
-        block = tables.image.bytes_at(start + 4 * (last - first), 4096)
-        for (value,) in Struct(tables.order + "I").iter_unpack(block[: len(block) // 4 * 4]):
-            last += 1
-            if value & 1:
-                return last
-        if len(block) < 4:
-            break
-    raise UnusualError
+class _Needed(NamedTuple):
+    mark: int
+    need: VersionNeed
 
 
-def _versions(tables: _Tables) -> _Versions:
-    names: dict[int, str] = {}
-    needed: list[VersionNeed] = []
-    for file, count, at in _chain(tables, _VERNEED, _VERNEED_COUNT, "HHIII"):
+def _needed(pieces: Pieces) -> Iterator[_Needed]:
+    for file, count, at in _chain(pieces, _VERNEED, _VERNEED_COUNT, "HHIII"):
         for _ in range(count):
-            _, flags, index, name, following = tables.unpack("IHHII", at)
-            names[index & ~_HIDDEN] = tables.text(name)
-            needed.append(VersionNeed(tables.text(file), tables.text(name), weak=bool(flags & _WEAK_VERSION)))
+            _, flags, index, name, following = pieces.unpack("IHHII", at)
+            need = VersionNeed(pieces.text(file), pieces.text(name), weak=bool(flags & _WEAK_VERSION))
+            yield _Needed(index & ~_HIDDEN, need)
             at += following  # noqa: PLW2901  the next one of the chain
             if not following:
                 break
-    defined: dict[int, str] = {}
-    for _, flags_and_index, at in _chain(tables, _VERDEF, _VERDEF_COUNT, "HHHHIII"):
+
+
+def _defined(pieces: Pieces) -> Iterator[tuple[int, str]]:
+    for _, flags_and_index, at in _chain(pieces, _VERDEF, _VERDEF_COUNT, "HHHHIII"):
         flags, index = flags_and_index >> 16, flags_and_index & 0xFFFF
         if not flags & _BASE:
-            defined[index] = tables.text(tables.unpack("II", at)[0])
-    return _Versions(
-        names | defined,
-        tuple(needed),
-        frozenset(defined.values()) if _VERDEF in tables.values else None,
-        defined.get(2, ""),
-    )
+            yield index, pieces.text(pieces.unpack("II", at)[0])
 
 
-def _chain(tables: _Tables, tag: int, count_tag: int, layout: str) -> Iterator[tuple[int, int, int]]:
+def _chain(pieces: Pieces, tag: int, count_tag: int, layout: str) -> Iterator[tuple[int, int, int]]:
     """Each entry's file and count (verneed) or flags and index (verdef), and where its parts begin."""
-    if tag not in tables.values:
+    if tag not in pieces.values:
         return
-    at = tables.offset(tag)
-    for _ in range(min(tables.values.get(count_tag, 0), tables.image.size // 16)):
-        row = tables.unpack(layout, at)
+    at = pieces.offset(tag)
+    for _ in range(min(pieces.values.get(count_tag, 0), pieces.image.size // 16)):
+        row = pieces.unpack(layout, at)
         if tag == _VERNEED:
             yield row[2], row[1], at + row[3]
         else:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
-from safepip.model.elf import Elf, Flaw, Symbols
+from safepip.model.elf import Definitions, Elf, Flaw, Undefined
 from safepip.model.paths import TargetPath
 from safepip.world import Entry, Kind, Place, World
 
@@ -56,8 +56,11 @@ class Restored:
         elf = self._files.get(self._base.real(path))
         return elf if elf is not None else self._base.elf(path)
 
-    def symbols(self, path: TargetPath) -> Symbols | Flaw:
-        return self._base.symbols(path)
+    def undefined(self, path: TargetPath) -> Undefined | Flaw:
+        return self._base.undefined(path)
+
+    def definitions(self, path: TargetPath, names: Collection[str]) -> Definitions | Flaw:
+        return self._base.definitions(path, names)
 
     def _note(self, path: str) -> None:
         """`path` and the folders above it that are missing too are named in the folder that each lies in."""

@@ -1,6 +1,6 @@
 """What an object binds of a provider: the versions that are checked at load, the symbols at relocation.
 
-Asked only of objects whose provider changed, for it reads whole symbol tables. An extension module is
+Asked only of objects whose provider changed, for it reads symbol tables. An extension module is
 opened RTLD_NOW, so every undefined function counts, used or not.
 """
 
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from safepip.model.elf import Flaw, Loading, Symbol, Symbols, VersionNeed
+from safepip.model.elf import Definitions, Flaw, Loading, Symbol, VersionNeed
 from safepip.model.environment import Libc
 from safepip.model.paths import TargetPath
 from safepip.world import World
@@ -22,44 +22,55 @@ def lacking(  # noqa: PLR0913  what process it is in takes two of them
     *,
     main: Loading | None = None,
     libc: Libc = Libc.GLIBC,
-    formerly: Symbols | None = None,
+    formerly: tuple[World, TargetPath] | None = None,
 ) -> tuple[VersionNeed | Symbol, ...]:
     """What `consumer` does not get in `loading`, where one of its needs is bound to `provider`.
 
-    Versions come first; symbols of a version that is lacking are not told again. `formerly` are the symbols
-    of the provider until now: with it only what that one gave is asked for, which is quick, and leaves out
+    Versions come first; symbols of a version that is lacking are not told again. `formerly` is the provider
+    until now, in the world as it was: with it only what that one gave is asked for, which is quick, and leaves out
     what an earlier import brings in by RTLD_GLOBAL. `main` is the value of `main_program`. An unreadable
     provider gives nothing.
     """
-    wanted, offered = world.symbols(consumer), world.symbols(provider)
+    wanted = world.undefined(consumer)
     if isinstance(wanted, Flaw):
         return ()
-    versions: tuple[VersionNeed, ...] = ()
-    if libc is Libc.GLIBC:
-        files = {b.wants for b in loading.bindings if b.consumer == consumer and b.provider == provider}
-        versions = tuple(_versions(wanted, offered, files))
+    versions = versions_lacking(loading, consumer, provider, world) if libc is Libc.GLIBC else ()
     told = {need.version for need in versions}
-    open_needs = {symbol for symbol in wanted.undefined if symbol.version not in told}
+    open_needs = {symbol for symbol in wanted.symbols if symbol.version not in told}
     if formerly is not None:
-        open_needs = _met(open_needs, formerly, libc)
+        before, was = formerly
+        gave = before.definitions(was, _names(open_needs))
+        open_needs = open_needs if isinstance(gave, Flaw) else _met(open_needs, gave, libc)
     for path in _scope(loading, consumer, provider, main):
         if not open_needs:
             break
-        given = world.symbols(path)
-        if isinstance(given, Symbols):
+        given = world.definitions(path, _names(open_needs))
+        if isinstance(given, Definitions):
             open_needs -= _met(open_needs, given, libc)
     return (*versions, *sorted(open_needs))
 
 
-def _versions(wanted: Symbols, offered: Symbols | Flaw, files: set[str]) -> Iterator[VersionNeed]:
+def versions_lacking(
+    loading: Loading, consumer: TargetPath, provider: TargetPath, world: World
+) -> tuple[VersionNeed, ...]:
     """The names that verneed asks of the provider and its verdef lacks (dl-version.c:match_symbol).
 
     A provider without any verdef passes; a weak need does too, though its symbols may not bind.
     """
-    defined = frozenset[str]() if isinstance(offered, Flaw) else offered.versions_defined
-    for need in wanted.versions_needed:
-        if need.file in files and not need.weak and defined is not None and need.version not in defined:
-            yield need
+    wanted, offered = world.undefined(consumer), world.definitions(provider, ())
+    if isinstance(wanted, Flaw):
+        return ()
+    files = {b.wants for b in loading.bindings if b.consumer == consumer and b.provider == provider}
+    defined = frozenset[str]() if isinstance(offered, Flaw) else offered.versions
+    return tuple(
+        need
+        for need in wanted.versions
+        if need.file in files and not need.weak and defined is not None and need.version not in defined
+    )
+
+
+def _names(needs: set[Symbol]) -> frozenset[str]:
+    return frozenset([need.name for need in needs])
 
 
 def _scope(
@@ -72,20 +83,20 @@ def _scope(
     yield from dict.fromkeys((provider, consumer, *started, *met, *opened))
 
 
-def _met(needs: set[Symbol], given: Symbols, libc: Libc) -> set[Symbol]:
+def _met(needs: set[Symbol], given: Definitions, libc: Libc) -> set[Symbol]:
     """Those of `needs` that this object's definitions serve (dl-lookup.c:check_match)."""
     if libc is Libc.MUSL:
-        names = {symbol.name for symbol in given.defined - given.hidden}
+        names = {symbol.name for symbol in given.symbols - given.hidden}
         return {need for need in needs if need.name in names}
     by_name = {
         symbol.name
-        for symbol in given.defined
+        for symbol in given.symbols
         if symbol not in given.hidden or symbol.version == given.first_version
     }
     return {need for need in needs if _serves(need, given, by_name)}
 
 
-def _serves(need: Symbol, given: Symbols, by_name: set[str]) -> bool:
+def _serves(need: Symbol, given: Definitions, by_name: set[str]) -> bool:
     if not need.version or not given.versioned:  # an object without versions serves them all
         return need.name in by_name
-    return need in given.defined or Symbol(need.name, "") in given.defined
+    return need in given.symbols or Symbol(need.name, "") in given.symbols

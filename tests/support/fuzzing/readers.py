@@ -17,7 +17,7 @@ from safepip.model.arrival import Announced
 from safepip.model.elf import Abi
 from safepip.model.imports import Condition, Source
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reading.elf_files import elf, elf_hints, loader_cache
+from safepip.reading.elf_files import elf, elf_hints, elf_symbols, loader_cache
 from safepip.reading.pythons import targets
 from safepip.reading.settings import baseline, configuration, pip_settings
 from safepip.reading.sites import metadata, pip_report, record, requested, wheel
@@ -47,7 +47,8 @@ class Subject(NamedTuple):
 def _elf(place: Place, _: bytes) -> None:
     path = str(place.input)
     elf.read(path)
-    elf.read_symbols(path)
+    elf_symbols.read_undefined(path)
+    elf_symbols.read_definitions(path, ("tf", "call", "PyInit_a"))
     elf_hints.read(path)
 
 
