@@ -14,7 +14,8 @@ import time
 
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
-from safepip.model.report import FindingKind, Policy, Severity
+from safepip.model.policy import Policy
+from safepip.model.report import FindingKind, Severity
 from safepip.reading.pythons import targets
 from safepip.reasoning.verdict.judge import judge
 

@@ -20,7 +20,8 @@ from safepip.acting import files
 from safepip.errors import SafepipError
 from safepip.model.change import Edit, Removal
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import DIGESTED, Bounds, Held, Item, ItemKind, Receipt
+from safepip.model.policy import Bounds
+from safepip.model.receipt import DIGESTED, Held, Item, ItemKind, Receipt
 
 COPIED = 512 << 20  # bytes at most, where no hard links can be made
 

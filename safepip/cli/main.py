@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from collections.abc import Sequence
@@ -12,9 +13,14 @@ from safepip.errors import SafepipError
 from safepip.grammar import pip_grammar
 from safepip.model.request import Ask, History, PassThrough, Request, ShowHelp, ShowVersion, Undo, Uninstall
 
+OBJECTS = (
+    100_000  # new ones before garbage is looked for: what one command finds out is kept to its end anyhow
+)
+
 
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` ask for; the result is the exit code."""
+    gc.set_threshold(OBJECTS)
     as_json = json_wanted.is_wanted(arguments, os.environ)
     try:
         request = pip_grammar.parse(arguments)

@@ -14,7 +14,8 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution
 from safepip.model.imports import Source
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Policy, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Verdict
 from safepip.reading import tree
 from safepip.reading.sites import metadata, shares
 from safepip.reasoning.changes import shares as co_owned

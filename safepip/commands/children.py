@@ -11,7 +11,8 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Unjudged
 from safepip.model.paths import TargetPath
-from safepip.model.report import Finding, Policy, Remedy, Severity, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, Remedy, Severity, Verdict
 from safepip.reading import tree
 from safepip.reading.pythons import children, targets
 from safepip.reasoning.verdict.judge import judge

@@ -14,7 +14,8 @@ from safepip.commands.scene import Scene
 from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
 from safepip.model.elf import Elf
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Decision, Policy
+from safepip.model.policy import Policy
+from safepip.model.report import Decision
 from safepip.model.request import Safe
 from safepip.reading import plain_file
 from safepip.reading.sites import receipts

@@ -54,7 +54,7 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         shares=shares.read(planned, scene.inventory),
         hidden=shares.hidden(planned, scene.inventory),
         requirements=requirements.lost(
-            planned.leaving, scene.inventory, frozenset(dist.info for dist in hollow)
+            planned.leaving, scene.inventory, frozenset(dist.info for dist in hollow), scene.wishes
         ),
         hollow=hollow,
         bytes=scene.links.held(planned.files),
@@ -83,7 +83,7 @@ def look_again(case: Case) -> Case:
         removal=happened,
         after=disk,
         shares=tuple(item for item in case.evidence.shares if disk.kind(item.path) is None),
-        requirements=requirements.lost(happened.leaving, case.inventory, hollow),
+        requirements=requirements.lost(happened.leaving, case.inventory, hollow, case.scene.wishes),
         imports=tuple(loss for loss in case.evidence.imports if loss.lost in happened.leaving),
         libraries=_libraries_again(case, disk),
         splits=(),

@@ -10,7 +10,7 @@ from safepip.commands import doctor
 from safepip.commands.scene import Scene
 from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
 from safepip.model.environment import Target
-from safepip.model.report import Policy
+from safepip.model.policy import Policy
 
 Tell = Callable[[Cure], None]
 PUT_BACK = ("doctor", "--fix", "--only", Check.LEFTOVERS.value)

@@ -13,7 +13,8 @@ from safepip.commands.target import Found
 from safepip.model.arrival import Announced, Content, Turn, Wheel
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Finding, FindingKind, Policy, Severity, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, FindingKind, Severity, Verdict
 from safepip.reading.pythons import interpreter
 from safepip.reading.sites import pip_report, wheel
 from safepip.reasoning.changes import arrivals

@@ -11,7 +11,8 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Action, Bounds, Entry, Kept, Receipt
+from safepip.model.policy import Bounds
+from safepip.model.receipt import Action, Entry, Kept, Receipt
 from safepip.reading.sites import receipts, standing
 from safepip.reading.sites.homes import homes_of
 

@@ -14,7 +14,7 @@ from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Distribution, Install, Target
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Policy
+from safepip.model.policy import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
 from safepip.reading.sites import altered, shares, stashes
 from safepip.reasoning.changes import removal

@@ -18,7 +18,8 @@ from safepip.errors import SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.receipt import Action, Bounds, Entry, Kept
+from safepip.model.policy import Bounds
+from safepip.model.receipt import Action, Entry, Kept
 from safepip.model.request import Safe
 from safepip.model.sparing import Sparing
 from safepip.model.survey import SharedFile

@@ -14,6 +14,7 @@ from safepip.reading.disk import Disk
 from safepip.reading.links import Links
 from safepip.reading.sites import site, unrecorded
 from safepip.reading.sources.modules import Modules
+from safepip.reasoning import requirements
 from safepip.reasoning.libraries import objects
 from safepip.world import World
 
@@ -77,6 +78,10 @@ class Scene:
         from safepip.reasoning.libraries.survey import Surveyor
 
         return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.known_loads)
+
+    @cached_property
+    def wishes(self) -> requirements.Wishes:
+        return requirements.wishes(self.inventory)
 
     @cached_property
     def modules(self) -> Modules:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from safepip.errors import UsageError
 from safepip.model.environment import Target
-from safepip.model.report import Policy
+from safepip.model.policy import Policy
 from safepip.model.request import PipSettings
 from safepip.reading import tree
 from safepip.reading.pythons import calling, images, targets

@@ -15,14 +15,6 @@ DIGESTED = 1 << 20
 """Larger files are told by size and time alone: reading them would cost more than the removal."""
 
 
-class Bounds(NamedTuple):
-    """What is kept at most; the oldest goes first."""
-
-    changes: int = 5
-    bytes: int = 2 << 30  # that nothing else links
-    days: float | None = None  # None: however old
-
-
 class ItemKind(Enum):
     FILE = "file"  # goes; its content is kept
     LINK = "link"  # goes; where it leads is kept

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from safepip.model.change import Removal
 from safepip.model.elf import Step
 from safepip.model.environment import Distribution, Target, Unjudged
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Bounds
 
 if TYPE_CHECKING:
     from safepip.model.arrival import Installed
@@ -104,22 +102,6 @@ class Remedy:
 
     title: str
     commands: tuple[tuple[str, ...], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """What the configuration says of severities. A refusal may become a warning, never silence."""
-
-    severity: Mapping[FindingKind, Severity] = field(default_factory=dict)
-    protected: frozenset[str] = frozenset()
-    timeout: float = 60.0  # seconds
-    rollback: bool = False  # an install that breaks something is taken back unasked
-    forbids_force: str = ""  # a file with `allow-force = false`, wherever it stands: an owner's word counts
-    code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
-    # fingerprints that audit and doctor do not fail on, and the file that says so
-    ignored: Mapping[str, str] = field(default_factory=dict)
-    keeps: Bounds = field(default_factory=Bounds)
-    stated: Mapping[FindingKind, str] = field(default_factory=dict)  # the file that each severity is from
 
 
 @dataclass(frozen=True, slots=True)

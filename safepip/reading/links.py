@@ -32,9 +32,11 @@ class Links:
         return sum(inode.size for path in paths if (inode := self._inode(path)) is not None)
 
     def _inode(self, path: str) -> _Inode | None:
-        if path not in self._known:
-            self._known[path] = _look(path)
-        return self._known[path]
+        try:
+            return self._known[path]
+        except KeyError:
+            found = self._known[path] = _look(path)
+            return found
 
 
 def _look(path: str) -> _Inode | None:

@@ -7,7 +7,7 @@ leaves: it costs a quarter of the guard's whole time.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -26,27 +26,53 @@ class LostRequirement(NamedTuple):
     extra: bool  # listed under an extra only
 
 
+class Wish(NamedTuple):
+    """One Requires-Dist line, and where it stands: which distribution's, which of its lines."""
+
+    place: tuple[int, int]
+    survivor: Distribution
+    written: str
+
+
+Wishes = Mapping[DistKey, Sequence[Wish]]
+"""By the name that is required."""
+
+
 class Lost(NamedTuple):
     requirements: tuple[LostRequirement, ...]
     unjudged: tuple[Unjudged, ...]
 
 
-def lost(leaving: Sequence[Distribution], inventory: Inventory, hollow: frozenset[TargetPath]) -> Lost:
+def wishes(inventory: Inventory) -> Wishes:
+    """Who requires what, read once for however many removals."""
+    found: dict[DistKey, list[Wish]] = {}
+    for number, dist in enumerate(inventory.distributions):
+        for line, written in enumerate(dist.requires):
+            key = requirement_key(written)
+            if key is not None:
+                found.setdefault(key, []).append(Wish((number, line), dist, written))
+    return found
+
+
+def lost(
+    leaving: Sequence[Distribution], inventory: Inventory, hollow: frozenset[TargetPath], wanted: Wishes
+) -> Lost:
     """Which requirements of survivors only the leaving distributions meet. `hollow` (by info) meet nothing."""
     gone = {
         dist.key: dist for dist in leaving if dist.info not in hollow and not _stays(dist, leaving, inventory)
     }
+    infos = {dist.info for dist in leaving}
     losses: list[LostRequirement] = []
     unjudged: list[Unjudged] = []
-    for survivor in inventory.distributions:
-        if survivor in leaving:
+    asked = sorted((wish, key) for key in gone for wish in wanted.get(key, ()))
+    for wish, name in asked:
+        if wish.survivor.info in infos:
             continue
-        for written, key in _naming(survivor, gone):
-            found = weigh(survivor, gone[key], written, inventory.target.markers)
-            if isinstance(found, Unjudged):
-                unjudged.append(found)
-            elif found:
-                losses.append(found)
+        found = weigh(wish.survivor, gone[name], wish.written, inventory.target.markers)
+        if isinstance(found, Unjudged):
+            unjudged.append(found)
+        elif found:
+            losses.append(found)
     return Lost(_without_echoes(losses), tuple(unjudged))
 
 
@@ -95,13 +121,6 @@ def weigh(
 def _stays(dist: Distribution, leaving: Sequence[Distribution], inventory: Inventory) -> bool:
     """Whether another distribution of the same name and version remains."""
     return any(other.key == dist.key and other not in leaving for other in inventory.distributions)
-
-
-def _naming(survivor: Distribution, gone: Mapping[DistKey, Distribution]) -> Iterator[tuple[str, DistKey]]:
-    for written in survivor.requires:
-        key = requirement_key(written)
-        if key is not None and key in gone:
-            yield written, key
 
 
 def _without_echoes(losses: Sequence[LostRequirement]) -> tuple[LostRequirement, ...]:

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from safepip.model.audit import Audit, Mixed
-from safepip.model.diagnosis import Ailment, Diagnosis, Level
 from safepip.model.report import Finding, Severity, Verdict
 
+if TYPE_CHECKING:  # a removal's report does without
+    from safepip.model.audit import Audit, Mixed
+    from safepip.model.diagnosis import Ailment, Diagnosis
+
 _VERSION = re.compile(r"\d[\w.+]*")  # counts and versions come and go
-_SEVERITY = {Level.ERROR: Severity.REFUSE, Level.WARN: Severity.WARN, Level.NOTE: Severity.NOTE}
+_SEVERITIES = (Severity.NOTE, Severity.WARN, Severity.REFUSE)  # by a check's level
 
 
 class Notice(NamedTuple):
@@ -88,7 +90,7 @@ def of_ailment(item: Ailment) -> Notice:
     what = item.soname or item.wants or (item.path or "").rpartition("/")[2]
     return Notice(
         item.check.value,
-        _SEVERITY[item.level],
+        _SEVERITIES[item.level],
         item.message,
         fingerprint("doctor", item.check.value, item.distribution, what),
         item.path or "",

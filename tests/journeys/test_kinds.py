@@ -15,7 +15,7 @@ import pytest
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
 from safepip.model.paths import DistKey
-from safepip.model.report import Policy
+from safepip.model.policy import Policy
 from safepip.reading.pythons.targets import read_target
 from safepip.reasoning.verdict.judge import judge
 from support.boxes import Box

@@ -12,7 +12,8 @@ import pytest
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
 from safepip.model.paths import DistKey
-from safepip.model.report import Decision, Policy
+from safepip.model.policy import Policy
+from safepip.model.report import Decision
 from safepip.reading.pythons import targets
 from safepip.reasoning.verdict.judge import judge
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from safepip.errors import SafepipError
-from safepip.model.receipt import Bounds
-from safepip.model.report import FindingKind, Policy, Severity
+from safepip.model.policy import Bounds, Policy
+from safepip.model.report import FindingKind, Severity
 from safepip.reading.settings.configuration import load
 
 

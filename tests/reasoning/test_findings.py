@@ -13,7 +13,8 @@ from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
-from safepip.model.report import Consumer, Finding, FindingKind, Policy, Provider, Severity
+from safepip.model.policy import Policy
+from safepip.model.report import Consumer, Finding, FindingKind, Provider, Severity
 from safepip.model.survey import Answer, Hidden, Hint, InUse, Mention, Need, Objects, SharedFile, Standing
 from safepip.reasoning.libraries.families import Split
 from safepip.reasoning.libraries.losses import Grouped, Loss
@@ -27,7 +28,7 @@ from support.fake_world import FakeWorld, empty
 
 LEAVER, STAYER = dist("leaver", ["pkg/a.py", "pkg/lib.so.1"]), dist("stayer", ["pkg/a.py", "st/b.so"])
 BASE = Evidence(
-    Removal(leaving=(LEAVER,), files=LEAVER.files or ()),
+    Removal(leaving=(LEAVER,), files=tuple(LEAVER.files or ())),
     inventory(LEAVER, STAYER),
     FakeWorld(empty(at("st/b.so"))),
     Objects({}, {}),

@@ -13,7 +13,8 @@ from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.paths import DistKey
-from safepip.model.report import Finding, FindingKind, Policy, Provider, Remedy, Severity, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, FindingKind, Provider, Remedy, Severity, Verdict
 from safepip.model.survey import Answer, InUse, Need, Objects, SharedFile, Standing
 from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement

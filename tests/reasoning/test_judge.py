@@ -10,7 +10,8 @@ from safepip.model.change import Halt, Reach, Removal, Why
 from safepip.model.elf import Binding, Flaw, Rule, Step
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
-from safepip.model.report import Decision, FindingKind, Policy, Severity, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Decision, FindingKind, Severity, Verdict
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing
 from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
@@ -27,7 +28,7 @@ NUMPY, PANDAS = (
 
 
 def evidence(leaving: Distribution, *everybody: Distribution) -> Evidence:
-    removal = Removal(leaving=(leaving,), files=leaving.files or ())
+    removal = Removal(leaving=(leaving,), files=tuple(leaving.files or ()))
     return Evidence(removal, inventory(*everybody), FakeWorld({"/usr/bin/python3.12": b""}), Objects({}, {}))
 
 

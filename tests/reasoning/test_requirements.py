@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
-from safepip.reasoning.requirements import LostRequirement, lost, requires_closure
+from safepip.reasoning.requirements import Lost, LostRequirement, lost, requires_closure, wishes
 from support.environments import dist, inventory
+
+
+def all_lost(
+    leaving: list[Distribution], *everybody: Distribution, hollow: frozenset[TargetPath] = frozenset()
+) -> Lost:
+    here = inventory(*everybody)
+    return lost(leaving, here, hollow, wishes(here))
 
 
 def losses(
     leaving: list[Distribution], *everybody: Distribution, hollow: frozenset[TargetPath] = frozenset()
 ) -> list[tuple[str, str, bool]]:
-    found = lost(leaving, inventory(*everybody), hollow)
+    found = all_lost(leaving, *everybody, hollow=hollow)
     return [(loss.survivor.name, loss.lost.name, loss.extra) for loss in found.requirements]
 
 
@@ -72,7 +79,7 @@ def test_a_requirement_by_address_is_met_by_any_version() -> None:
 
 def test_what_cannot_be_parsed_is_unjudged_and_named() -> None:
     numpy, user = dist("numpy"), dist("user", requires=["numpy >= what"])
-    found = lost([numpy], inventory(numpy, user), frozenset())
+    found = all_lost([numpy], numpy, user)
     assert found.requirements == ()
     assert [item.subject for item in found.unjudged] == ["user requires 'numpy >= what'"]
 
@@ -86,7 +93,7 @@ def test_requirements_are_followed_transitively_without_extras() -> None:
 def test_what_is_too_long_to_be_parsed_in_time_is_unjudged() -> None:
     numpy = dist("numpy")
     long = dist("user", requires=["numpy" + ",".join(f">={number}" for number in range(2000))])
-    (item,) = lost([numpy], inventory(numpy, long), frozenset()).unjudged
+    (item,) = all_lost([numpy], numpy, long).unjudged
     shown = "numpy>=0,>=1,>=2,>=3,>=4,>=5,>=6,>=7,>=8"
     assert (item.subject, item.reason) == (f"user requires '{shown}' …", "more than 8192 characters")
 
@@ -96,7 +103,7 @@ def test_one_loss_of_a_pair_is_told_and_one_without_an_extra_before_one_under_an
     under, plain = "numpy; extra == 'x'", "numpy>=1"
     for lines in ([under, plain], [plain, under], [plain, "numpy"]):
         user = dist("user", requires=lines, extras=["x"])
-        assert lost([numpy], inventory(numpy, user), frozenset()).requirements == (
+        assert all_lost([numpy], numpy, user).requirements == (
             LostRequirement(user, numpy, plain, extra=False),
         )
 
@@ -104,3 +111,13 @@ def test_one_loss_of_a_pair_is_told_and_one_without_an_extra_before_one_under_an
 def test_an_extra_that_nobody_can_ask_for_loses_nothing() -> None:
     numpy, user = dist("numpy"), dist("user", requires=["numpy; extra == 'x'"], extras=["y"])
     assert losses([numpy], numpy, user) == []
+
+
+def test_losses_are_told_in_the_order_of_those_who_lose() -> None:
+    one, two = dist("one"), dist("two")
+    first, last = dist("first", requires=["two", "one"]), dist("last", requires=["one"])
+    assert losses([one, two], one, first, two, last) == [
+        ("first", "two", False),
+        ("first", "one", False),
+        ("last", "one", False),
+    ]

@@ -13,7 +13,7 @@ import click
 if TYPE_CHECKING:
     from safepip.commands.scene import Scene
     from safepip.commands.target import Found
-    from safepip.model.report import Policy
+    from safepip.model.policy import Policy
     from safepip.render.notices import Notice
     from safepip.render.terminal import Style
 

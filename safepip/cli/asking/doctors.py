@@ -16,7 +16,7 @@ from safepip.reading import tree
 
 if TYPE_CHECKING:
     from safepip.model.diagnosis import Cure, Diagnosis
-    from safepip.model.report import Policy
+    from safepip.model.policy import Policy
     from safepip.render.terminal import Style
 
 CHECK_NAMES = tuple(check.value for check in Check)

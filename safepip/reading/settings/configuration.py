@@ -27,7 +27,8 @@ from functools import reduce
 from typing import Any
 
 from safepip.errors import SafepipError
-from safepip.model.report import FindingKind, Policy, Severity
+from safepip.model.policy import Policy
+from safepip.model.report import FindingKind, Severity
 from safepip.reading import plain_file, tree
 
 _SEVERITIES = {"refuse": Severity.REFUSE, "warn": Severity.WARN, "note": Severity.NOTE}

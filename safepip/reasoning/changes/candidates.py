@@ -6,7 +6,7 @@ Source: pip's req/req_uninstall.py, `uninstallation_paths`, `UninstallPathSet.ad
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Edit
@@ -34,7 +34,7 @@ def gather(dist: Distribution, target: Target, world: World) -> Candidates:
     rows = _Adder(target, world)
     rows.add(_listed(dist))
     if dist.install is Install.DIST_INFO:
-        rows.add(_beside(_listed(dist)), compiled=True)
+        rows.add_beside(_listed(dist))
     scripts = _Adder(target, world)
     folder = _scripts_folder(dist, target, world)
     scripts.add(TargetPath(posixpath.join(folder, name)) for name in _script_names(dist, world))
@@ -69,22 +69,32 @@ class _Adder:
         self._prefix = world.real(target.prefix)
         self._listings: dict[str, _Listing] = {}
 
-    def add(self, paths: Iterable[str], *, compiled: bool = False) -> None:
+    def add(self, paths: Iterable[str]) -> None:
         """Folder by folder: each head is resolved and listed once."""
-        by_head: dict[str, list[str]] = {}
-        for path in paths:
-            head, _, name = path.rpartition("/")
-            by_head.setdefault(head, []).append(name)
-        for head, names in by_head.items():
-            real, plain, unsure = self._listing(head or "/")
-            there = [name for name in names if name in plain or self._answers(real, name, unsure)]
-            found = [TargetPath(f"{real}/{name}") for name in there]
+        for head, names in _by_head(paths).items():
+            self.take(head, names)
+
+    def add_beside(self, paths: Iterable[str]) -> None:
+        """Byte code in the folder of its module, as Python 2 put it."""
+        for head, names in _by_head(path for path in paths if path.endswith(".py")).items():
+            beside = {f"{name[:-3]}{suffix}" for name in names for suffix in (".pyc", ".pyo")}
+            self.take(head, beside, compiled=True)
+
+    def take(self, head: str, names: Collection[str], *, compiled: bool = False) -> None:
+        """Those of `names` that the folder `head` holds, and the byte code of the modules among them."""
+        real, plain, unsure = self._listing(head or "/")
+        there = plain.intersection(names)
+        if unsure is None or not unsure.isdisjoint(names):
+            there |= {name for name in names if name not in plain and self._answers(real, name, unsure)}
+        found = [TargetPath(f"{real}/{name}") for name in there]
+        if not (real and self.is_permitted(TargetPath(f"{real}/"))):
             kept = [path for path in found if self.is_permitted(path)]
             self.refused.update(set(found).difference(kept))
-            (self.compiled if compiled else self.kept).update(kept)
-            modules = [path for path in found if path.endswith(".py") and _has_suffix(path)]
-            if modules:
-                self.add(_byte_code(modules, self._target), compiled=True)
+            found = kept
+        (self.compiled if compiled else self.kept).update(found)
+        modules = [name for name in there if name.endswith(".py") and name[:-3].strip(".")]  # as splitext
+        if modules:
+            self.take(*_byte_code(real, modules, self._target), compiled=True)
 
     def is_permitted(self, path: TargetPath) -> bool:
         return self._target.may_take(path, self._prefix)
@@ -124,13 +134,6 @@ def _listed(dist: Distribution) -> Sequence[str]:
             return []
 
 
-def _beside(files: Iterable[str]) -> Iterator[str]:
-    for path in files:
-        if path.endswith(".py"):
-            yield f"{path[:-3]}.pyc"
-            yield f"{path[:-3]}.pyo"
-
-
 def _of_egg_info(dist: Distribution) -> Sequence[str]:
     if dist.files is not None:
         return dist.as_written or dist.files
@@ -164,19 +167,21 @@ def _scripts_folder(dist: Distribution, target: Target, world: World) -> TargetP
     return target.scripts
 
 
-def _has_suffix(path: TargetPath) -> bool:
-    """os.path.splitext: `.py` by itself is a name without a suffix."""
-    return bool(path.rpartition("/")[2][:-3].strip("."))
+def _by_head(paths: Iterable[str]) -> dict[str, list[str]]:
+    names: dict[str, list[str]] = {}
+    for path in paths:
+        head, _, name = path.rpartition("/")
+        names.setdefault(head, []).append(name)
+    return names
 
 
-def _byte_code(modules: Iterable[TargetPath], target: Target) -> Iterator[str]:
+def _byte_code(folder: str, modules: Iterable[str], target: Target) -> tuple[str, set[str]]:
     """importlib.util.cache_from_source in pip's process; pip 26.1, and it alone, takes the whole folder."""
-    takes_folder = target.pip.release == (26, 1)
+    if target.pip.release == (26, 1):
+        return folder, {"__pycache__"}
     level = f".opt-{target.pip.optimize}" if target.pip.optimize else ""
     prefix = (target.pip.pycache_prefix or "").rstrip("/")
-    for path in modules:
-        folder, _, name = path.rpartition("/")
-        cache = f"{prefix}{folder}" if prefix else f"{folder}/__pycache__"
-        yield (
-            f"{folder}/__pycache__" if takes_folder else f"{cache}/{name[:-3]}.{target.cache_tag}{level}.pyc"
-        )
+    ending = f".{target.cache_tag}{level}.pyc"
+    return (f"{prefix}{folder}" if prefix else f"{folder}/__pycache__"), {
+        f"{name[:-3]}{ending}" for name in modules
+    }

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from safepip.model.change import Reach, Why
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
-from safepip.model.report import Finding, FindingKind, Policy
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, FindingKind
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.verdict import code_findings, file_findings, library_findings, remedy
 from safepip.reasoning.verdict.evidence import Evidence

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from safepip.model.arrival import Bound, Overwrite, Partner, Turn
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Finding, FindingKind, Policy, Remedy, Severity, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, FindingKind, Remedy, Severity, Verdict
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import Lost, LostRequirement, requirement_key, weigh
 from safepip.reasoning.verdict import code_findings, file_findings, library_findings

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from safepip.model.report import Finding, Policy, Severity, Shared, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Finding, Severity, Shared, Verdict
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.verdict import findings, remedy
 from safepip.reasoning.verdict.evidence import Evidence

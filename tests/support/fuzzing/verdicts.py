@@ -24,7 +24,8 @@ from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
 from safepip.model.environment import Target
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.report import Decision, Policy, Verdict
+from safepip.model.policy import Policy
+from safepip.model.report import Decision, Verdict
 from safepip.reasoning.verdict.judge import judge
 from safepip.render import brief, document, terminal
 from support.elves import write
