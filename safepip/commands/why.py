@@ -14,7 +14,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Source
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
-from safepip.reading import tree
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata, receipts, shares
 from safepip.reading.sites.homes import homes_of
 from safepip.reading.sources.modules import Modules
@@ -29,6 +29,7 @@ from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import requirement_key
 
 MOST_READ = 12  # sources of one distribution that are read to see whether they import a module
+WHOLLY_READ = 3  # and of which the inner functions are
 
 
 def why(query: str, scene: Scene) -> Answered:
@@ -204,14 +205,27 @@ def _importers(names: Iterable[str], owner: Distribution | None, scene: Scene) -
         if dist == owner:
             continue
         naming = search.modules.naming(dist, search.names)
-        paths = tuple(dict.fromkeys(path for found in naming.values() for path in found))[:MOST_READ]
+        every = dict.fromkeys(path for found in naming.values() for path in found)
+        paths = sorted(every, key=lambda path: not _spells(path, search.names))[:MOST_READ]
         outlines = (search.importing(dist, path) for path in paths)
         found = next((item for item in outlines if item is not None), None)
-        whole = (search.importing(dist, path, whole=True) for path in paths[:1])
+        whole = (search.importing(dist, path, whole=True) for path in paths[:WHOLLY_READ])
         found = found or next((item for item in whole if item is not None), None)
         if found is not None:
             yield found
     search.modules.keep()
+
+
+def _spells(path: TargetPath, names: Iterable[str]) -> bool:
+    """A source that has an inner module's whole dotted name is likelier to import it than one that has its parts."""
+    dotted = [name.encode() for name in names if "." in name]
+    if not dotted:
+        return False
+    try:
+        text = plain_file.content(path)
+    except OSError:
+        return False
+    return any(name in text for name in dotted)
 
 
 def _names(module: str, names: Collection[str], wanted: str) -> bool:

@@ -93,4 +93,18 @@ def _row(row: Sequence[str], widths: Sequence[int], style: Style, indent: int) -
 
 
 def _wrapped(cell: str, width: int) -> list[str]:
-    return textwrap.wrap(cell, width, break_on_hyphens=False) or [""]
+    """In lines of at most `width`; a path that is longer goes on behind a slash."""
+    lines = [""]
+    for word in cell.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".lstrip()
+        while len(lines[-1]) > width:
+            last = lines.pop()
+            cut = (
+                last.rfind("/", 1, width) + 1
+                or max(last.rfind(mark, 1, width) for mark in "_-.") + 1
+                or width
+            )
+            lines += [last[:cut], last[cut:]]
+    return lines

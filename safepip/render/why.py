@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
 from safepip.model.answers import Answered, Match, Use
 from safepip.model.survey import Standing
 from safepip.render import document, tables
 from safepip.render.document import SCHEMA
-from safepip.render.terminal import Style
+from safepip.render.terminal import Style, printable
 
 MOST = 12  # rows of a kind without -v
 
@@ -73,7 +75,7 @@ def show(answer: Answered, style: Style) -> str:
     lines += _uses(answer, style, most)
     lines += _declared(answer, style, most)
     lines += _imported(answer, style, most)
-    lines += _places(answer, style, most)
+    lines += _places(answer, style)
     lines += _bringers(answer, style)
     return tables.text(lines)
 
@@ -107,21 +109,36 @@ def _uses(answer: Answered, style: Style, most: int | None) -> list[str]:
     inner = [use for use in answer.needed_by if use.path in files and use.bound_to] if most else []
     shown = [use for use in answer.needed_by if use not in inner] or inner
     lines = ["", "Needed by"]
-    for use in shown[:most]:
-        lines += tables.paragraph(f"{use.distribution or 'nobody'}: {' → '.join(use.chain)}", style, 2, 4)
-        lines += tables.paragraph(_bound(use, answer), style, 6)
+    groups = _alike(shown)
+    for group in groups[:most]:
+        first = group[0]
+        way = " → ".join((*first.chain[:-1], ", ".join(use.chain[-1] for use in group)))
+        lines += tables.paragraph(f"{first.distribution or 'nobody'}: {way}", style, 2, 4)
+        lines += tables.paragraph(_bound(group, answer), style, 6)
     if inner and shown != inner:
         lines += tables.paragraph(
             f"and by one another ({tables.count(len(inner), 'need')}, -v shows them)", style, 2
         )
-    return lines + _more(len(shown), most)
+    return lines + _more(len(groups), most)
 
 
-def _bound(use: Use, answer: Answered) -> str:
+def _alike(uses: Sequence[Use]) -> list[list[Use]]:
+    """The needs of one object that are met in one folder by one rule: told together."""
+    groups: dict[tuple[object, ...], list[Use]] = {}
+    for use in uses:
+        folder = use.bound_to and use.bound_to.rpartition("/")[0]
+        groups.setdefault((use.chain[:-1], use.how, use.rule, folder), []).append(use)
+    return list(groups.values())
+
+
+def _bound(group: Sequence[Use], answer: Answered) -> str:
+    use = group[0]
     if use.bound_to is None:
         held = ", though a file of that name is there" if use.how is Standing.ELSEWHERE else ""
         return f"{use.how.name}: {use.rule}{held}"
-    return f"{use.how.name.lower()}: {_short(use.bound_to, answer)} ({use.rule})"
+    path = _short(use.bound_to, answer)
+    what = path if len(group) == 1 else f"{len(group)} files in {path.rpartition('/')[0]}"
+    return f"{use.how.name.lower()}: {what} ({use.rule})"
 
 
 def _declared(answer: Answered, style: Style, most: int | None) -> list[str]:
@@ -147,20 +164,27 @@ def _imported(answer: Answered, style: Style, most: int | None) -> list[str]:
     return ["", "Imported by", *tables.table(rows[:most], style), *_more(len(rows), most)] if rows else []
 
 
-def _places(answer: Answered, style: Style, most: int | None) -> list[str]:
+def _places(answer: Answered, style: Style) -> list[str]:
     lines: list[str] = []
     missing = [use for use in answer.needed_by if use.bound_to is None]
     if missing or style.verbose:
-        searched = [(place.rule, place.path) for place in _searched(answer)]
-        lines += [
-            "",
-            "Searched, in order",
-            *tables.table(searched[:most], style),
-            *_more(len(searched), most),
-        ]
+        asker = next((use.path.rpartition("/")[2] for use in answer.needed_by if use.searched), "")
+        lines += ["", f"Searched, in order{asker and f', for {printable(asker)}'}"]
+        lines += _steps(answer, style)
     if answer.elsewhere:
         rows = [(place.rule, place.path) for place in answer.elsewhere]
         lines += ["", "Also there, outside the environment", *tables.table(rows, style)]
+    return lines
+
+
+def _steps(answer: Answered, style: Style) -> list[str]:
+    """Folders, below the rule that names them: the file's name is known."""
+    lines: list[str] = []
+    steps = [(*place.rule.partition(": "), place.path.rpartition("/")[0]) for place in _searched(answer)]
+    for rule, group in groupby(steps, key=lambda step: step[0]):
+        lines += tables.paragraph(rule, style, 2)
+        rows = [(element, _short(folder, answer)) for _, _, element, folder in group if folder not in rule]
+        lines += tables.table(rows if any(row[0] for row in rows) else [row[1:] for row in rows], style, 4)
     return lines
 
 

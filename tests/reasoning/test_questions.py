@@ -126,7 +126,7 @@ def test_a_need_that_an_earlier_import_meets_names_it() -> None:
     )
     assert (use.how, use.rule, use.bound_to) == (
         Standing.PRELOADED,
-        "loaded by an earlier import (import torch)",
+        "loaded by an earlier import torch",
         LIBRARY,
     )
 
@@ -199,7 +199,7 @@ def test_what_is_loaded_already_is_told_by_what_loaded_it() -> None:
         (Step(Rule.RUNPATH, FOUND, None, "/opt"), "", "RUNPATH of : /opt"),
         (Step(Rule.LIBRARY_PATH, FOUND, None, "/lib"), "", "LD_LIBRARY_PATH: /lib"),
         (DEFAULT, "", "default folder /lib"),
-        (Step(Rule.PRELOADED, FOUND), "import torch", "loaded by an earlier import (import torch)"),
+        (Step(Rule.PRELOADED, FOUND), "import torch", "loaded by an earlier import torch"),
         (Step(Rule.PRELOADED, FOUND), "", "opened by known code before it"),
         (Step(Rule.CACHE, FOUND), "", "loader cache"),
         (Step(Rule.DIRECT, FOUND), "", "the path as written"),

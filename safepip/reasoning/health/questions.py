@@ -112,11 +112,7 @@ def step_in_words(step: Step, preloader: str = "") -> str:
         case Rule.DEFAULT:
             return f"default folder {step.path.rpartition('/')[0]}"
         case Rule.PRELOADED:
-            return (
-                f"loaded by an earlier import ({preloader})"
-                if preloader
-                else "opened by known code before it"
-            )
+            return f"loaded by an earlier {preloader}" if preloader else "opened by known code before it"
         case _:
             return str(step.rule.value)
 
