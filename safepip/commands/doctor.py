@@ -17,6 +17,7 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
 from safepip.model.report import Decision
 from safepip.model.request import Safe
+from safepip.model.survey import Standing
 from safepip.reading import plain_file
 from safepip.reading.sites import receipts
 from safepip.reading.sites.homes import homes_of
@@ -37,14 +38,14 @@ def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosi
     ailments = [ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient)]
     ailments.sort(key=lambda item: -item.level)
     cures, incurable = repair.plan(ailments, scene.inventory, _means(patient, ailments))
-    cures, unmended = _tried(cures, patient)
+    cures, incurable = _tried(cures, incurable, patient)
     return Diagnosis(
         scene.target,
         tuple(ailments),
         patient.hollows if checks & {Check.HOLLOW, Check.MISSING_FILE} else (),
         tuple(dict.fromkeys(item for _, item in patient.overwritten)) if Check.OVERWRITTEN in checks else (),
         cures,
-        (*incurable, *unmended),
+        incurable,
         scene.unjudged,
     )
 
@@ -172,11 +173,50 @@ def _removable(patient: Patient, ailments: Iterable[Ailment]) -> Iterator[tuple[
             yield name, frozenset(keys)
 
 
-def _tried(cures: tuple[Cure, ...], patient: Patient) -> tuple[tuple[Cure, ...], tuple[Ailment, ...]]:
-    """The plan on paper: with the missing files back, which library needs are still unmet."""
+def _tried(
+    cures: tuple[Cure, ...], incurable: tuple[Ailment, ...], patient: Patient
+) -> tuple[tuple[Cure, ...], tuple[Ailment, ...]]:
+    """The plan on paper: with the missing files back, which needs of libraries are still unmet, and which that no
+    step is about are met by it (an import works again, and with it what it loads for others).
+    """
+    library = [item for cure in cures for item in cure.cures if item.soname]
+    others = [item for item in incurable if item.check is Check.MISSING_LIBRARY]
+    surveyor = _mended(cures, patient) if library else None
+    if surveyor is None:
+        return cures, incurable
+    owner = patient.scene.objects.owner
+    roots = {path for item in (*library, *others) for path in item.paths if path in owner}
+    still = {
+        (owner[need.root].name, need.wants)
+        for need, answer in surveyor.survey(roots).answers.items()
+        if answer.standing < Standing.PRELOADED and need.root in owner
+    }
+    unmended = [
+        item
+        for item in library
+        if item.check is Check.MISSING_LIBRARY and (item.distribution, item.soname) in still
+    ]
+    follow = [item for item in others if (item.distribution, item.soname) not in still]
+    last = next(cure for cure in reversed(cures) if any(item.soname for item in cure.cures))
+    kept = [
+        replace(
+            cure,
+            cures=(
+                *(item for item in cure.cures if item not in unmended),
+                *(follow if cure is last else ()),
+            ),
+        )
+        for cure in cures
+    ]
+    left = tuple(item for item in incurable if item not in follow)
+    return tuple(cure for cure in kept if cure.cures), (*left, *unmended)
+
+
+def _mended(cures: tuple[Cure, ...], patient: Patient) -> Surveyor | None:
+    """Answers of the world in which what `cures` install anew is whole."""
     scene = patient.scene
-    if scene.loader is None or not any(item.soname for cure in cures for item in cure.cures):
-        return cures, ()
+    if scene.loader is None:
+        return None
     mended = {key for cure in cures for item in cure.cures for key in item.mended_by}
     back = {
         path: Elf(scene.loader.abi, 3, soname=path.rpartition("/")[2])
@@ -191,19 +231,4 @@ def _tried(cures: tuple[Cure, ...], patient: Patient) -> tuple[tuple[Cure, ...],
         scene.objects,
         elves={**scene.objects.elves, **{path: elf for path, elf in back.items() if elf is not None}},
     )
-    surveyor = Surveyor(world, objects, scene.inventory, scene.loader, scene.known_loads)
-    roots = {path for cure in cures for item in cure.cures if item.soname for path in item.paths}
-    after = surveyor.survey(root for root in roots if root in scene.objects.owner)
-    still = {
-        (scene.objects.owner[need.root].name, need.wants)
-        for need, answer in after.answers.items()
-        if answer.provider is None and need.root in scene.objects.owner
-    }
-    unmended = [
-        item
-        for cure in cures
-        for item in cure.cures
-        if item.check is Check.MISSING_LIBRARY and (item.distribution, item.soname) in still
-    ]
-    kept = [replace(cure, cures=tuple(item for item in cure.cures if item not in unmended)) for cure in cures]
-    return tuple(cure for cure in kept if cure.cures), tuple(unmended)
+    return Surveyor(world, objects, scene.inventory, scene.loader, scene.known_loads)

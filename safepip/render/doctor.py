@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
-from safepip.model.diagnosis import Ailment, Cure, Diagnosis, Level
+from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
+from safepip.model.survey import Standing
 from safepip.render import document, explanations, notices, tables
 from safepip.render.document import SCHEMA
 from safepip.render.terminal import Style
@@ -55,7 +57,7 @@ def show(found: Diagnosis, style: Style) -> str:
     also = f", {len(warnings)} to look at" if warnings else ""
     said = f"safepip: {broken} in {where}{also}"
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(said, style)]
-    for item in (*errors, *warnings):
+    for item in _folded((*errors, *warnings)):
         lines += ["", *_lines(item, style)]
     lines += _notes(_of(found, Level.NOTE), style)
     lines += [
@@ -105,6 +107,23 @@ def checks(style: Style) -> str:
 
 def _of(found: Diagnosis, level: Level) -> list[Ailment]:
     return [item for item in found.ailments if item.level is level]
+
+
+def _folded(items: Iterable[Ailment]) -> Iterator[Ailment]:
+    """Libraries that one object does not find, though they are there, in one finding."""
+    groups: dict[tuple[object, ...], list[Ailment]] = {}
+    for item in items:
+        alike = item.check is Check.MISSING_LIBRARY and item.how is Standing.ELSEWHERE
+        key = (item.path, item.level) if alike else (id(item),)
+        groups.setdefault(key, []).append(item)
+    for first, *others in groups.values():
+        if not others:
+            yield first
+            continue
+        names = tables.some([item.soname for item in (first, *others)], 4)
+        what = f"{names} are not found, though they are there"
+        user = f"{(first.path or '').rpartition('/')[2]} of {first.distribution}"
+        yield replace(first, message=f"{what}: {user} needs them", chain=first.chain[:-1])
 
 
 def _lines(item: Ailment, style: Style) -> list[str]:

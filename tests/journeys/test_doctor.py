@@ -87,6 +87,40 @@ def test_after_the_accident_the_hollow_distribution_is_installed_anew_in_its_own
     assert (story.site / "cudnn/lib/libcudnn.so.9").read_bytes().endswith(b"twelve")
 
 
+def test_what_another_import_loads_no_more_is_one_finding_and_mended_with_that_import(
+    environment: Environment,
+) -> None:
+    """torchvision's module finds torch's libraries only because torch is imported before it."""
+    environment.add("cudnn", {"nv/lib/libcudnn.so.9": library("libcudnn.so.9")}, version="9.10")
+    environment.add(
+        "torch",
+        {
+            "torch/__init__.py": "from torch import _C\n",
+            f"torch/_C.{TAG}.so": module(
+                "libc10.so", "libtorch.so", "libcudnn.so.9", runpath="$ORIGIN/lib:$ORIGIN/../nv/lib"
+            ),
+            "torch/lib/libc10.so": library("libc10.so"),
+            "torch/lib/libtorch.so": library("libtorch.so"),
+        },
+        requires=["cudnn"],
+    )
+    files: dict[str, str | bytes] = {
+        "torchvision/__init__.py": "",
+        f"torchvision/_C.{TAG}.so": module("libc10.so", "libtorch.so"),
+    }
+    environment.add("torchvision", files, requires=["torch"])
+    (environment.site / "nv/lib/libcudnn.so.9").unlink()
+    report = diagnosis(environment)
+    assert commands(report) == [["install", "--no-deps", "--force-reinstall", "cudnn==9.10"]]
+    assert report["incurable"] == []
+    assert [item["soname"] for item in report["broken"] if item["distribution"] == "torchvision"] == [
+        "libc10.so",
+        "libtorch.so",
+    ]
+    said = " ".join(environment.safepip("doctor").out.split())
+    assert f"libc10.so, libtorch.so are not found, though they are there: _C.{TAG}.so of torchvision" in said
+
+
 def test_what_safepip_itself_removed_is_put_back_from_what_it_kept(story: Environment) -> None:
     story.safepip("uninstall", "-y", "--force", "cudnn-cu13")
     assert commands(diagnosis(story))[0] == ["undo", "1"]
