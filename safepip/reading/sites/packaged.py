@@ -6,7 +6,7 @@ and is not read; INSTALLER says where it was at work.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from safepip.model.change import Reach, Removal, Skip, Why
@@ -26,16 +26,15 @@ def reaches(removal: Removal, target: Target) -> tuple[Reach, ...]:
     if not removal.leaving:
         return ()
     files = frozenset(removal.files)
-    taker = {path: dist for dist in removal.leaving for path in dist.used}
-
-    def found(owned: Mapping[TargetPath, str], why: Why) -> Iterator[Reach]:
-        for path, package in sorted(owned.items()):
-            yield Reach(path, why, taker.get(path, removal.leaving[0]), package)
-
     system = frozenset(path for path in files if path.startswith(OF_DPKG) and not path.startswith(LOCAL))
-    return (
-        *(found(_of_dpkg(system), Why.DPKG) if system else ()),
-        *found(_of_conda(files, target), Why.CONDA),
+    kept = ((_of_dpkg(system) if system else {}, Why.DPKG), (_of_conda(files, target), Why.CONDA))
+    if not any(owned for owned, _ in kept):
+        return ()
+    taker = {path: dist for dist in removal.leaving for path in dist.used}
+    return tuple(
+        Reach(path, why, taker.get(path, removal.leaving[0]), package)
+        for owned, why in kept
+        for path, package in sorted(owned.items())
     )
 
 

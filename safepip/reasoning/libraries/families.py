@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import cache
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution
@@ -46,6 +47,7 @@ class Split(NamedTuple):
     ]  # provider and the name it answers to, one of each folder first
 
 
+@cache
 def family_of(name: str) -> str:
     """The family of the library `name` with its major version, since two majors may live side by side; "" for none."""
     for family, stems in FAMILIES.items():

@@ -55,7 +55,9 @@ class Worlds(NamedTuple):
 def compare(worlds: Worlds) -> tuple[Grouped, ...]:
     """Every library need that got worse, folded by kind, name and survivor."""
     found: dict[tuple[FindingKind, str, TargetPath], dict[TargetPath, Loss]] = {}
-    for need, now in worlds.after.answers.items():
+    was = worlds.before.answers
+    changed = [(need, now) for need, now in worlds.after.answers.items() if was.get(need) is not now]
+    for need, now in changed:
         for loss in _losses(need, now, worlds):
             consumers = found.setdefault((loss.kind, loss.need.wants, loss.survivor.info), {})
             best = consumers.get(loss.need.consumer)

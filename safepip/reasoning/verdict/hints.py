@@ -34,11 +34,16 @@ def names_going(
     evidence: Evidence, holds: Callable[[str], bool], config: LoaderConfig
 ) -> Mapping[str, Going]:
     """The names that a library answers to now and none would afterwards. `holds`: whether an object that stays does."""
-    owner = {path: dist for dist in evidence.removal.leaving for path in dist.files or ()}
+    going = [path for path in evidence.removal.files if "/lib" in path and is_object_name(path)]
+    owner = {
+        path: dist
+        for dist in evidence.removal.leaving
+        for path in frozenset(going).intersection(dist.files or ())
+    }
     found: dict[str, Going] = {}
-    for path in evidence.removal.files:
+    for path in going:
         name = path.rpartition("/")[2]
-        if not name.startswith("lib") or not is_object_name(name):
+        if not name.startswith("lib"):
             continue
         elf = evidence.objects.elves.get(path)
         for wanted in {name, (elf.soname if elf else None) or name}:
