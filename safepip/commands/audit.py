@@ -50,8 +50,10 @@ class Auditor:
         verdict = self.verdict([dist.key])
         return Judged(dist, verdict, reasoning.needed_by(verdict), self.freed(verdict.removal), in_code)
 
-    def freed(self, removal: Removal) -> int:
-        return self.scene.links.freed(removal.files)
+    def freed(self, removal: Removal, *, safe: bool = False) -> int:
+        """`safe`: what survivors own too stays."""
+        stay = frozenset(removal.shared if safe else ())
+        return self.scene.links.freed(path for path in removal.files if path not in stay)
 
 
 def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress) -> Audit:
@@ -72,7 +74,14 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
         unneeded,
         tuple(find_mixed(scene)),
         scene.unjudged,
+        *_sizes(judged, scene),
     )
+
+
+def _sizes(judged: Iterable[Judged], scene: Scene) -> tuple[int, int]:
+    """Of all files that any removal would take, each once."""
+    every = {path for item in judged for path in item.verdict.removal.files}
+    return scene.links.held(every), scene.links.freed(every)
 
 
 def together(names: Sequence[str], scene: Scene, policy: Policy) -> Together:
@@ -140,8 +149,9 @@ def _unneeded(judged: Sequence[Judged], auditor: Auditor) -> Iterator[Unneeded]:
         if may:
             proposed.update(may)
             command = _uninstall(may, auditor.scene, safe=safe)
-            freed = auditor.freed(auditor.verdict(may).removal)
-            yield Unneeded(why, tuple(by_key[key].dist for key in may), freed, said, command)
+            freed = auditor.freed(auditor.verdict(may).removal, safe=safe)
+            title = reasoning.title(why, said, safe=safe)
+            yield Unneeded(why, tuple(by_key[key].dist for key in may), freed, title, command)
     for why in (Spare.ASKED_FOR, Spare.TOOL):
         items = [
             item for kind, item in reasoning.leaves(judged) if kind is why and item.dist.key not in proposed

@@ -99,3 +99,5 @@ class Audit:
     unneeded: tuple[Unneeded, ...] = ()
     mixed: tuple[Mixed, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
+    bytes: int = 0  # of all files together
+    freed: int = 0  # by deleting them all

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from safepip.model.audit import Audit, Judged, Mixed, Reason, Together, Unneeded
@@ -66,7 +66,7 @@ def show(audit: Audit, style: Style) -> str:
         for item in audit.mixed:
             lines += _mixed_lines(item, audit.target, style)
     lines += _unneeded_lines(audit.unneeded, style)
-    lines += ["", _title("What each removal would break", style), *_rows(audit.judged, style)]
+    lines += ["", _title("What each removal would break", style), *_rows(audit, style)]
     lines += [
         line
         for item in audit.unjudged
@@ -129,36 +129,43 @@ def _unneeded_lines(items: Iterable[Unneeded], style: Style) -> list[str]:
     return lines
 
 
-def _rows(judged: Iterable[Judged], style: Style) -> list[str]:
+def _rows(audit: Audit, style: Style) -> list[str]:
     order = {Decision.REFUSE: 0, Decision.WARN: 1, Decision.ALLOW: 2}
     ranked = sorted(
-        judged, key=lambda item: (order[item.verdict.decision], -len(item.needed_by), item.dist.key)
+        audit.judged, key=lambda item: (order[item.verdict.decision], -len(item.needed_by), item.dist.key)
     )
+    names = max((len(item.dist.name) for item in ranked), default=0)
+    left = style.width - 2 - len("verdict") - len("494 MB") - names - 3 * tables.GAP
     rows = [("verdict", "distribution", "frees", "needed by")]
     rows += [
-        (item.verdict.decision.value, item.dist.name, tables.size(item.bytes), _why(item)) for item in ranked
+        (item.verdict.decision.value, item.dist.name, tables.size(item.bytes), _why(item, left))
+        for item in ranked
     ]
-    there, freed = sum(item.verdict.bytes for item in ranked), sum(item.bytes for item in ranked)
     lines = tables.table(rows, style)
-    if there > 2 * freed:
-        said = f"of {tables.size(there)} only {tables.size(freed)} would be freed: the files have other names too"
+    if audit.bytes > 2 * audit.freed:
+        said = f"of {tables.size(audit.bytes)} only {tables.size(audit.freed)} would be freed: the files have other names too"
         lines += tables.paragraph(f"{said} (hard links to a cache, as uv makes them)", style, 2)
     return lines
 
 
-def _why(item: Judged) -> str:
+def _why(item: Judged, width: int) -> str:
     if item.needed_by:
-        return _users(item.needed_by)
+        return _fitting(item.needed_by, width)
     first = next((one for one in item.verdict.findings if one.severity is not Severity.NOTE), None)
     if first is not None:
         return first.message
     return "your code imports it" if item.in_code else "-"
 
 
-def _users(reasons: Iterable[Reason]) -> str:
-    listed = list(reasons)
-    said = [f"{one.distribution} ({WHY.get(one.kind, one.kind.value)})" for one in listed[:USERS]]
-    return ", ".join(said) + (f" and {len(listed) - USERS} more" if len(listed) > USERS else "")
+def _fitting(reasons: Sequence[Reason], width: int) -> str:
+    """As many as one line has room for, but one at least."""
+    every = (_users(reasons, most) for most in range(USERS, 1, -1))
+    return next((said for said in every if len(said) <= width), _users(reasons, 1))
+
+
+def _users(reasons: Sequence[Reason], most: int = USERS) -> str:
+    said = [f"{one.distribution} ({WHY.get(one.kind, one.kind.value)})" for one in reasons[:most]]
+    return ", ".join(said) + (f" and {len(reasons) - most} more" if len(reasons) > most else "")
 
 
 def _judged(item: Judged) -> dict[str, Any]:

@@ -109,9 +109,13 @@ def test_of_the_accidents_list_some_may_go_and_safe_gets_all_of_it_right(acciden
 
 
 def test_the_leftovers_of_another_cuda_are_proposed_by_themselves(accident: Environment) -> None:
-    proposals = [item for item in audit(accident)["unneeded"] if item["why"] == "cuda"]
+    report = audit(accident)
+    proposals = [item for item in report["unneeded"] if item["why"] == "cuda"]
     assert [sorted(item["names"]) for item in proposals] == [sorted(TEN)]
     assert proposals[0]["command"][3:5] == ["uninstall", "--safe"]
+    shared = [accident.site / f"nvidia/{part}/lib/{soname}" for part, soname in SHARED.items()]
+    stays = sum(path.stat().st_size for path in shared)
+    assert proposals[0]["bytes"] == sum(of(report, name)["bytes"] for name in TEN) - stays
 
 
 def test_what_nobody_needs_is_told_apart_from_what_was_asked_for_and_from_tools(

@@ -104,12 +104,12 @@ def test_distributions_of_each_cuda_are_a_set_the_newest_first_and_no_leftovers(
     judged = [Judged(item, Verdict(target(), Removal()), (), 0) for item in (wanted, twelve, thirteen, B)]
     there = inventory(wanted, twelve, thirteen, B)
     assert list(audit.spare_sets(judged, there)) == [
-        (Spare.CUDA, (thirteen,), "of CUDA 13, to which nothing that stays is bound"),
-        (Spare.CUDA, (twelve,), "of CUDA 12, to which nothing that stays is bound"),
+        (Spare.CUDA, (thirteen,), "of CUDA 13"),
+        (Spare.CUDA, (twelve,), "of CUDA 12"),
         (
             Spare.LEFTOVER,
             (B,),
-            "installed for something that has gone: nothing installed needs this, your own code may",
+            "installed for something that has gone",
         ),
     ]
     alone = [item for item in judged if item.dist is not thirteen]
@@ -193,3 +193,16 @@ def test_what_is_needed_by_what_something_wanted_needs_is_no_leftover() -> None:
         Judged(D, verdict, (), 0),
     ]
     assert [dists for _, dists, _ in audit.spare_sets(judged, inventory(wanted, B, C, D))] == [(D,)]
+
+
+def test_a_proposal_says_what_it_means_for_those_who_stay() -> None:
+    said = [
+        audit.title(why, "these", safe=safe) for why in (Spare.CUDA, Spare.LEFTOVER) for safe in (False, True)
+    ]
+    shared = "these, of which only files are used that others own too: --safe leaves those to them"
+    assert said == [
+        "these, to which nothing that stays is bound",
+        shared,
+        "these: nothing installed needs this, your own code may",
+        shared,
+    ]

@@ -99,17 +99,24 @@ def safe_would_do(verdict: Verdict) -> bool:
 def spare_sets(
     judged: Sequence[Judged], inventory: Inventory
 ) -> Iterator[tuple[Spare, tuple[Distribution, ...], str]]:
-    """Candidates for a joint cleanup, unjudged as yet, each with what it is, as a sentence goes on."""
+    """Candidates for a joint cleanup, unjudged as yet, each with what it is, for `title`."""
     majors = cuda_majors(inventory)
     for major, dists in sorted(majors.items(), reverse=True) if len(majors) > 1 else ():
         unasked = tuple(dist for dist in dists if dist not in _required_by_others(dists, judged))
         if unasked:
-            yield Spare.CUDA, unasked, f"of CUDA {major}, to which nothing that stays is bound"
+            yield Spare.CUDA, unasked, f"of CUDA {major}"
     in_cuda = {dist for dists in majors.values() for dist in dists} if len(majors) > 1 else set()
     orphans = [dist for dist in _orphans(judged, inventory) if dist not in in_cuda]
     if orphans:
-        said = "installed for something that has gone: nothing installed needs this, your own code may"
-        yield Spare.LEFTOVER, tuple(orphans), said
+        yield Spare.LEFTOVER, tuple(orphans), Spare.LEFTOVER.value
+
+
+def title(why: Spare, said: str, *, safe: bool) -> str:
+    """`said`, and what that means for who stays; `safe`: where the set can go by --safe alone."""
+    if safe:
+        return f"{said}, of which only files are used that others own too: --safe leaves those to them"
+    unused = ", to which nothing that stays is bound"
+    return said + (unused if why is Spare.CUDA else ": nothing installed needs this, your own code may")
 
 
 def _required_by_others(dists: Sequence[Distribution], judged: Sequence[Judged]) -> set[Distribution]:
