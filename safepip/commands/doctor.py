@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from safepip.acting import mending
@@ -154,23 +154,33 @@ def _url(key: DistKey, scene: Scene) -> str:
         return ""
 
 
-def _removable(patient: Patient, ailments: Iterable[Ailment]) -> Iterator[tuple[str, frozenset[DistKey]]]:
-    """Whose bytes lie in another's place, and who could go safely: nobody else needs it, says the judge."""
+def _removable(
+    patient: Patient, ailments: Iterable[Ailment]
+) -> Iterator[tuple[tuple[str, ...], frozenset[DistKey]]]:
+    """Whose bytes lie in another's place, and who could go safely, together if that is safe too: nobody else needs
+    it, says the judge.
+    """
     if not any(item.check is Check.OVERWRITTEN for item in ailments):
         return
-    inventory = patient.scene.inventory
     owners: dict[str, set[DistKey]] = {}
     for owner, item in patient.overwritten:
         owners.setdefault(item.bytes_of, set()).add(owner.key)
-    for name, keys in owners.items():
-        dist = next((dist for dist in inventory.distributions if dist.name == name), None)
-        if dist is None:
-            continue
-        plain = judge(examine([dist.key], patient.scene).evidence, patient.policy)
-        sparing = safely.spare([dist.key], patient.scene, Safe.RESTORE)
-        spared = judge(examine([dist.key], patient.scene, sparing.removal).evidence, patient.policy)
-        if auditing.safe_would_do(plain) and spared.decision is not Decision.REFUSE:
-            yield name, frozenset(keys)
+    keys = {dist.name: dist.key for dist in patient.scene.inventory.distributions}
+    names = [name for name in owners if name in keys and _may_go([keys[name]], patient)]
+    if len(names) > 1 and _may_go([keys[name] for name in names], patient):
+        yield tuple(names), frozenset().union(*(owners[name] for name in names))
+    else:
+        for name in names:
+            yield (name,), frozenset(owners[name])
+
+
+def _may_go(keys: Sequence[DistKey], patient: Patient) -> bool:
+    plain = judge(examine(keys, patient.scene).evidence, patient.policy)
+    if not auditing.safe_would_do(plain):
+        return False
+    sparing = safely.spare(keys, patient.scene, Safe.RESTORE)
+    spared = judge(examine(keys, patient.scene, sparing.removal).evidence, patient.policy)
+    return spared.decision is not Decision.REFUSE
 
 
 def _tried(

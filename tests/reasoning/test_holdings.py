@@ -98,12 +98,12 @@ def test_overwritten_files_fold_by_owner_and_by_whose_bytes_lie_there() -> None:
         Check.OVERWRITTEN,
         Level.WARN,
         "old",
-        "nv/a.so and 1 more of old 9.10 hold the bytes of new; a, b, torch uses them",
+        "nv/a.so and 1 more of old 9.10 hold the bytes of new; a, b, torch use them",
         at("nv/a.so"),
         paths=(at("nv/a.so"), at("nv/b.so")),
         mended_by=(OLD.key,),
     )
-    assert second.message == "nv/c.so of old 9.10 hold the bytes of nobody"
+    assert second.message == "nv/c.so of old 9.10 holds the bytes of nobody"
 
 
 def test_files_that_are_not_what_was_recorded_are_told_by_owner() -> None:

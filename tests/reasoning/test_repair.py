@@ -35,7 +35,7 @@ LIBRARY = Ailment(
 
 def lost(who: Distribution) -> Ailment:
     return Ailment(
-        Check.MISSING_FILE, Level.ERROR, who.name, "lost", paths=who.files or (), mended_by=(who.key,)
+        Check.MISSING_FILE, Level.ERROR, who.name, "lost", paths=tuple(who.files or ()), mended_by=(who.key,)
     )
 
 
@@ -112,7 +112,7 @@ def test_whom_nothing_needs_and_who_took_anothers_place_goes_safely() -> None:
     taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
     own = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "usurper", "unmet", wants="none")
     usurper = dist("usurper")
-    means = Means(removable={"usurper": [CUDNN.key], "gone": [CUDNN.key]})
+    means = Means(removable={("usurper",): [CUDNN.key], ("gone",): [CUDNN.key]})
     cures, incurable = plan((taken, own), inventory(CUDNN, usurper), means)
     assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
         (
@@ -244,3 +244,16 @@ def test_each_step_says_what_it_does() -> None:
         ("Install numpy over itself: that writes a RECORD", ""),
         ("Install cudnn 9.10 anew", ""),
     ]
+
+
+def test_those_who_can_go_together_go_by_one_command() -> None:
+    taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
+    means = Means(removable={("usurper", "other"): [CUDNN.key]})
+    cures, incurable = plan((taken,), inventory(CUDNN, dist("usurper"), dist("other")), means)
+    assert [(cure.title, cure.command[3:]) for cure in cures] == [
+        (
+            "Remove usurper, other, which nothing needs, and give back the files that they took the place of",
+            ("uninstall", "--safe", "-y", "usurper", "other"),
+        )
+    ]
+    assert incurable == ()

@@ -94,12 +94,14 @@ def of_overwritten(
         first = relative(items[0].path, inventory)
         more = f" and {len(items) - 1} more" if len(items) > 1 else ""
         users = sorted({name for item in items for name in using.get(item.path, ())} - {holder, owner.name})
-        bound = f"; {', '.join(users[:3])} uses them" if users else ""
+        holds = "hold" if more else "holds"
+        using_it = f"{'use' if len(users) > 1 else 'uses'} {'them' if more else 'it'}"
+        bound = f"; {', '.join(users[:3])} {using_it}" if users else ""
         yield Ailment(
             Check.OVERWRITTEN,
             Level.WARN,
             owner.name,
-            f"{first}{more} of {owner.name} {owner.version} hold the bytes of {holder or 'nobody'}{bound}",
+            f"{first}{more} of {owner.name} {owner.version} {holds} the bytes of {holder or 'nobody'}{bound}",
             items[0].path,
             paths=tuple(item.path for item in items),
             mended_by=(owner.key,),

@@ -39,7 +39,9 @@ class Means(NamedTuple):
     """What there is to mend with, beside the index."""
 
     kept: tuple[Kept, ...] = ()
-    removable: Mapping[str, Collection[DistKey]] = {}  # by name: whom removing safely makes whole again
+    removable: Mapping[
+        tuple[str, ...], Collection[DistKey]
+    ] = {}  # by names: whom removing them safely makes whole
     urls: Mapping[DistKey, str] = {}  # where something was installed from, if not from an index
 
 
@@ -101,17 +103,20 @@ def _cured_by_paths(left: Sequence[Ailment], paths: frozenset[TargetPath]) -> tu
 
 def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     """Who lies in another's place and is needed by nobody goes, and leaves the other whole."""
-    for name, keys in means.removable.items():
+    for names, keys in means.removable.items():
         cured = tuple(
             item
             for item in left
-            if item.distribution == name
+            if item.distribution in names
             or (item.check is Check.OVERWRITTEN and item.mended_by and set(item.mended_by) <= set(keys))
         )
-        dist = next((dist for dist in inventory.distributions if dist.name == name), None)
-        if cured and dist is not None:
-            title = f"Remove {name}, which nothing needs, and give back the files that it took the place of"
-            yield Cure(title, _safepip(inventory, "uninstall", "--safe", "-y", dist.key), cured)
+        going = [dist.key for name in names for dist in inventory.distributions if dist.name == name]
+        if cured and len(going) == len(names):
+            what = ", ".join(names)
+            title = f"Remove {what}, which nothing needs, and give back the files that it took the place of"
+            if len(names) > 1:
+                title = title.replace("that it took", "that they took")
+            yield Cure(title, _safepip(inventory, "uninstall", "--safe", "-y", *going), cured)
 
 
 def _reinstall(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
@@ -183,7 +188,7 @@ def _singly(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator
             yield Cure(
                 f"Install {dist.name} over itself: that writes a RECORD", _safepip(inventory, *words), (item,)
             )
-        elif item.check is Check.OVERWRITTEN and item.message.find("bytes of nobody") >= 0:
+        elif item.check is Check.OVERWRITTEN and "bytes of nobody" in item.message:
             words = ("install", "--no-deps", "--force-reinstall", pinned)
             yield Cure(f"Install {dist.name} {dist.version} anew", _safepip(inventory, *words), (item,))
 
