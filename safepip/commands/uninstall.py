@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from safepip.commands.examine import Case, examine
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
-from safepip.errors import ForbiddenError, RefusedByPipError
-from safepip.model.paths import TargetPath
+from safepip.errors import ForbiddenError, RefusedByPipError, SafepipError
+from safepip.model.change import Removal
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, Remedy, Severity, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
@@ -69,17 +70,14 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.commands import safely
 
         sparing = safely.spare(wanted.keys, scene, request.safe)
-    planned = sparing.removal if sparing else None
-    if request.of_uv:
-        from safepip.reasoning.changes import uv_removal
-
-        planned = uv_removal.plan(wanted.keys, scene.inventory, scene.disk)
+    planned = sparing.removal if sparing else _planned(wanted.keys, request, scene)
     bare = case = _with_processes(examine(wanted.keys, scene, planned))
     if sparing is not None and sparing.restored:
         from safepip.commands import restoring
 
         case = restoring.unknown(bare, sparing.restored)
-    verdict = _with_children(_judged(case, found), found, environ)
+    verdict = _proven(_judged(case, found), request, found, scene)
+    verdict = _with_children(verdict, found, environ)
     return Assessment(request, found, case, _said_of_force(verdict, request), sparing, bare)
 
 
@@ -93,6 +91,30 @@ def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> 
     case = restoring.known(bare, sparing.restored, staged)
     verdict = _said_of_force(_judged(case, assessment.found), assessment.request)
     return replace(assessment, case=case, verdict=verdict)
+
+
+def _planned(keys: Sequence[DistKey], request: Uninstall, scene: Scene) -> Removal | None:
+    """None: as pip does it."""
+    if not request.of_uv:
+        return None
+    from safepip.reasoning.changes import uv_removal
+
+    return uv_removal.plan(keys, scene.inventory, scene.disk)
+
+
+def _proven(verdict: Verdict, request: Uninstall, found: Found, scene: Scene) -> Verdict:
+    """A larger set is proposed only where it was judged as well; time that runs out over that takes no verdict back."""
+    if not any(item.along for item in verdict.remedies):
+        return verdict
+    from safepip.reasoning.verdict import joint
+
+    def judged(keys: Sequence[DistKey]) -> Verdict:
+        return judge(examine(keys, scene, _planned(keys, request, scene)).evidence, found.policy)
+
+    try:
+        return joint.proven(verdict, scene.inventory, judged)
+    except SafepipError:
+        return joint.without(verdict)
 
 
 def _judged(case: Case, found: Found) -> Verdict:

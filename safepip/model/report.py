@@ -102,6 +102,7 @@ class Remedy:
 
     title: str
     commands: tuple[tuple[str, ...], ...] = ()
+    along: tuple[Distribution, ...] = ()  # who would go as well
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,18 @@ def test_removing_the_consumers_as_well_is_allowed_and_complete(
     assert not [name for name in ("dep", "app", "top") if (environment.site / f"{name}.py").exists()]
 
 
+def test_whoever_imports_one_of_the_set_without_declaring_it_goes_as_well(
+    environment: Environment, index: dict[str, str]
+) -> None:
+    add(environment, index, "dep", {"dep.py": ""})
+    add(environment, index, "app", {"app.py": "import dep\n"}, requires=["dep"])
+    add(environment, index, "top", {"top.py": ""}, requires=["app"])
+    add(environment, index, "silent", {"silent.py": "import top\n"})
+    way = next(way for way in remedies(environment, "dep") if way["commands"])
+    assert way["title"] == "Remove what needs it as well: app, silent, top"
+    assert [step.code for step in follow(way, index)] == [0]
+
+
 def test_replacing_it_in_one_step_never_leaves_it_missing(
     environment: Environment, index: dict[str, str]
 ) -> None:

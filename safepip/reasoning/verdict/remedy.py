@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from safepip.model.change import Why
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.report import Finding, FindingKind, Remedy, Severity, Verdict
-from safepip.reasoning.requirements import requirement_key
+from safepip.reasoning.dependents import leading_to
 
 NEEDED = frozenset(
     {
@@ -40,9 +40,38 @@ def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
         *safe,
         *keep,
         *restore,
-        *_with_consumers(verdict, refused, inventory),
+        *([together(verdict, users)] if (users := consumers(verdict, inventory)) else []),
         *_replace(verdict, refused),
         *_special(verdict, refused),
+    )
+
+
+def together(verdict: Verdict, more: Sequence[Distribution]) -> Remedy:
+    """What goes, and `more` with it."""
+    keys = _keys([*verdict.removal.leaving, *more])
+    return Remedy(
+        f"Remove what needs it as well: {_names(more)}",
+        (_command(verdict, "uninstall", *keys),),
+        tuple(more),
+    )
+
+
+def consumers(
+    verdict: Verdict, inventory: Inventory, kinds: frozenset[FindingKind] = NEEDED
+) -> tuple[Distribution, ...]:
+    """Who would have to go as well, by name; nobody where something is refused that is not of `kinds`, or that
+    one's own code would lose.
+    """
+    refused = [finding for finding in verdict.findings if finding.severity is Severity.REFUSE]
+    users = {finding.distribution for finding in refused}
+    if not users <= {dist.name for dist in inventory.distributions}:
+        return ()
+    if not all(finding.kind in kinds for finding in refused):
+        return ()
+    going = [*verdict.removal.leaving, *(dist for dist in inventory.distributions if dist.name in users)]
+    more = leading_to(going, inventory.distributions)
+    return tuple(
+        sorted((dist for dist in more if dist not in verdict.removal.leaving), key=lambda dist: dist.key)
     )
 
 
@@ -127,20 +156,6 @@ def _restore(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory)
         )
 
 
-def _with_consumers(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
-    if not all(finding.kind in NEEDED for finding in refused):
-        return
-    users = {finding.distribution for finding in refused}
-    if not users <= {dist.name for dist in inventory.distributions}:
-        return  # one's own code is no distribution to remove
-    going = {*verdict.removal.leaving, *(dist for dist in inventory.distributions if dist.name in users)}
-    more = [dist for dist in _requiring(going, inventory) if dist not in verdict.removal.leaving]
-    yield Remedy(
-        f"Remove what needs it as well: {_names(more)}",
-        (_command(verdict, "uninstall", *_keys([*verdict.removal.leaving, *more])),),
-    )
-
-
 def _replace(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
     if any(finding.kind in NEEDED for finding in refused):
         yield Remedy(
@@ -171,26 +186,6 @@ def _special(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
         )
     if any(reach.why not in PACKAGE_MANAGERS for reach in verdict.removal.reaches):
         yield Remedy("Look at the RECORD of what is to go: these rows are not its own to delete")
-
-
-def _requiring(going: set[Distribution], inventory: Inventory) -> list[Distribution]:
-    """`going` with everything that requires one of them, transitively."""
-    keys = {dist.key for dist in going}
-    grown = True
-    while grown:
-        users = {
-            dist for dist in inventory.distributions if dist not in going and keys & _required_keys(dist)
-        }
-        grown = bool(users)
-        going = going | users
-        keys |= {dist.key for dist in users}
-    return sorted(going, key=lambda dist: dist.key)
-
-
-def _required_keys(dist: Distribution) -> set[str]:
-    return {
-        key for written in dist.requires if "extra ==" not in written and (key := requirement_key(written))
-    }
 
 
 def _command(verdict: Verdict, action: str, *words: str) -> tuple[str, ...]:

@@ -1,0 +1,52 @@
+"""A removal together with all who need it: proposed only as a set that the judge lets go.
+
+Who needs it is known of what was judged. Whoever needs one of those in turn, and says so nowhere, shows when the
+larger set is judged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+from safepip.model.environment import Distribution, Inventory
+from safepip.model.paths import DistKey
+from safepip.model.report import Decision, FindingKind, Remedy, Verdict
+from safepip.reasoning.verdict.remedy import NEEDED, consumers, together
+
+MOST_TRIED = 4  # sets; each takes about as long as the first verdict
+JOINABLE = NEEDED | {FindingKind.FILE_LOST}  # who loses a file with one of the set can go with it, too
+
+Judged = Callable[[Sequence[DistKey]], Verdict]
+
+
+def proven(verdict: Verdict, inventory: Inventory, judged: Judged) -> Verdict:
+    """`verdict` with the sets among its ways out grown until `judged` refuses them no more, or left out."""
+    return replace(verdict, remedies=tuple(_remedies(verdict, inventory, judged)))
+
+
+def without(verdict: Verdict) -> Verdict:
+    """`verdict` without ways out that nobody has judged."""
+    return replace(verdict, remedies=tuple(item for item in verdict.remedies if not item.along))
+
+
+def _remedies(verdict: Verdict, inventory: Inventory, judged: Judged) -> Iterator[Remedy]:
+    for item in verdict.remedies:
+        if not item.along:
+            yield item
+        elif more := _settled(item.along, verdict, inventory, judged):
+            yield together(verdict, more)
+
+
+def _settled(
+    more: tuple[Distribution, ...], verdict: Verdict, inventory: Inventory, judged: Judged
+) -> tuple[Distribution, ...]:
+    for _ in range(MOST_TRIED):
+        joint = judged([dist.key for dist in (*verdict.removal.leaving, *more)])
+        if joint.decision is not Decision.REFUSE:
+            return more
+        wider = consumers(joint, inventory, JOINABLE)
+        if not wider:
+            return ()
+        more = tuple(sorted((*more, *wider), key=lambda dist: dist.key))
+    return ()
