@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
@@ -183,7 +183,7 @@ class Distribution:
     location: TargetPath  # the folder that `info` lies in, every link resolved: a site, or a project's source
     info: TargetPath  # its dist-info or egg-info
     install: Install
-    files: tuple[TargetPath, ...] | None  # what RECORD lists, joined to location; None: no RECORD
+    files: Sequence[TargetPath] | None  # what RECORD lists, joined to location; None: no RECORD
     requires: tuple[str, ...] = ()  # Requires-Dist, as written
     extras: tuple[str, ...] = ()  # Provides-Extra
     entry_points: tuple[EntryPoint, ...] = ()
@@ -201,7 +201,7 @@ class Distribution:
     ] = ()  # used and recorded nowhere: a project's own folder, a package without RECORD
 
     @property
-    def used(self) -> tuple[TargetPath, ...]:
+    def used(self) -> Sequence[TargetPath]:
         """What an import or the loader may come to: wider than what a removal takes."""
         return (*(self.files or ()), *self.sources) if self.sources else self.files or ()
 
@@ -210,7 +210,7 @@ class Distribution:
 
         A RECORD is sorted nearly always: then a search leads from one to the next. Of one that is not, some are left out.
         """
-        files, start = self.files or (), len(site) + 1
+        files, start = tuple(self.files or ()), len(site) + 1
         found: set[str] = set()
         index = 0
         while index < len(files):

@@ -22,6 +22,7 @@ _FLAW_OF_ERROR = {
 _KIND_OF_MODE = {stat.S_IFREG: Kind.FILE, stat.S_IFDIR: Kind.FOLDER, stat.S_IFLNK: Kind.LINK}
 _MOST_LINKS = 40  # MAXSYMLINKS of the kernel
 _LONGEST = 4096  # PATH_MAX of the kernel
+_MOST_NAMES = 100_000  # in folders, remembered at once
 
 
 class Disk:
@@ -30,6 +31,7 @@ class Disk:
     def __init__(self) -> None:
         self._found: dict[TargetPath, Place | Flaw] = {}
         self._entries: dict[TargetPath, tuple[Entry, ...]] = {}
+        self._names = 0  # in all of them
         self._elves: dict[TargetPath, Elf | Flaw] = {}
         self._undefined: dict[TargetPath, Undefined | Flaw] = {}
         self._traced: dict[str, tuple[str, tuple[TargetPath, ...]]] = {"/": ("/", ()), "": ("/", ())}
@@ -55,7 +57,12 @@ class Disk:
     def entries(self, folder: TargetPath) -> tuple[Entry, ...]:
         names = self._entries.get(folder)
         if names is None:
-            names = self._entries[folder] = _list(folder)
+            names = _list(folder)
+            self._names += len(names)
+            if self._names > _MOST_NAMES:
+                self._entries.clear()
+                self._names = len(names)
+            self._entries[folder] = names
         return names
 
     def writable(self, folder: TargetPath) -> bool:

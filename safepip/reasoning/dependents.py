@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
+from safepip.model.rows import Rows
 from safepip.reasoning.requirements import requirement_key
 
 
@@ -36,7 +37,10 @@ def owner_of(
     """Whose a source or extension module is: of several, the first's along sys.path."""
     index = inventory.index
     if index is None:
-        return {path: dist for dist in reversed(staying) for path in dist.used if _is_code(path)}.get
+        packed = [dist for dist in staying if isinstance(dist.files, Rows)]
+        plain = (dist for dist in reversed(staying) if not isinstance(dist.files, Rows) or dist.sources)
+        owners = {path: dist for dist in plain for path in dist.used if _is_code(path)}
+        return _owner_by_folder(owners, packed) if packed else owners.get
     infos = {dist.info for dist in staying}
     unlisted = [
         dist for dist in reversed(staying) if dist.sources or dist.files is None or dist in inventory.loose
@@ -45,6 +49,22 @@ def owner_of(
 
     def owner(path: TargetPath) -> Distribution | None:
         return next((dist for dist in index.get(path, ()) if dist.info in infos), None) or rest.get(path)
+
+    return owner
+
+
+def _owner_by_folder(
+    owners: Mapping[TargetPath, Distribution], packed: Sequence[Distribution]
+) -> Callable[[TargetPath], Distribution | None]:
+    """Of very many rows not each is held by itself: those of `packed` are found by the folder that they lie in."""
+    folders: dict[str, list[Distribution]] = {}
+    for dist in packed:
+        for folder in {path.rpartition("/")[0] for path in dist.files or () if _is_code(path)}:
+            folders.setdefault(folder, []).append(dist)
+
+    def owner(path: TargetPath) -> Distribution | None:
+        there = folders.get(path.rpartition("/")[0], ()) if _is_code(path) else ()
+        return owners.get(path) or next((dist for dist in there if path in (dist.files or ())), None)
 
     return owner
 

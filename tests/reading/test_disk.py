@@ -9,6 +9,7 @@ import pytest
 
 from safepip.model.elf import Flaw
 from safepip.model.paths import TargetPath
+from safepip.reading import disk
 from safepip.reading.disk import Disk
 from safepip.world import Entry, Kind, Place
 from support.boxes import without_roots_rights
@@ -165,3 +166,15 @@ def test_an_answer_does_not_change_while_one_verdict_is_made(tree: Path) -> None
 
 def test_a_path_of_very_many_parts_is_followed(tree: Path) -> None:
     assert Disk().real(at(tree, f"{'./' * 1500}link/deep")) == at(tree, "real/deep")
+
+
+def test_of_very_many_names_the_earlier_are_asked_for_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk, "_MOST_NAMES", 2)
+    for name in ("a/one", "a/two", "b/one"):
+        (tmp_path / name).mkdir(parents=True)
+    folders = [TargetPath(f"{tmp_path}/{name}") for name in ("a", "b", "a")]
+    world = Disk()
+    found = [sorted(entry.name for entry in world.entries(folder)) for folder in folders]
+    assert found == [["one", "two"], ["one"], ["one", "two"]]

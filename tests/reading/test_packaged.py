@@ -27,7 +27,7 @@ def in_image(
         (info / f"{name}.list").write_text("".join(f"{line}\n" for line in ["/.", "/usr", *lines]))
     if diversions:
         (info.parent / "diversions").write_text("".join(f"{line}\n" for line in diversions))
-    removal = Removal((DIST,), DIST.files or ())
+    removal = Removal((DIST,), tuple(DIST.files or ()))
     with tree.entered(str(tmp_path)):
         return list(packaged.reaches(removal, environments.target()))
 
@@ -64,7 +64,7 @@ def test_what_a_record_of_conda_lists_is_its_packages(tmp_path: Path) -> None:
     (tmp_path / "conda-meta/history").write_text("==> 2026-12-02 <==\n")
     target = replace(environments.target(), prefix=TargetPath(str(tmp_path)))
     reach = Reach(TargetPath(f"{tmp_path}/{inside}"), Why.CONDA, own, "six=1.16.0")
-    assert packaged.reaches(Removal((own,), own.files or ()), target) == (reach,)
+    assert packaged.reaches(Removal((own,), tuple(own.files or ())), target) == (reach,)
 
 
 def test_rpms_hand_is_noted_and_no_more() -> None:

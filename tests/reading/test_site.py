@@ -12,6 +12,8 @@ import pytest
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Inventory, PipInUse, Unjudged
 from safepip.model.paths import DistKey, TargetPath
+from safepip.model.rows import Rows
+from safepip.reading.sites import site as sites
 from safepip.reading.sites.metadata import canonical
 from safepip.reading.sites.site import take_inventory
 from support.environments import target
@@ -116,6 +118,22 @@ def test_two_owners_of_a_file_are_both_found(site: Path) -> None:
     path = TargetPath(f"{site}/nv/x.so")
     owners = inventory(site).owners([path])
     assert {dist.key for dist in owners[path]} == {"a", "b", "c"}
+
+
+def test_of_very_many_rows_the_later_are_kept_as_one_text(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("a", "b"):
+        install(site, name, {f"{name}/{name}.py": "", f"../../bin/{name}": ""})
+    (site / "c-1.0.dist-info").mkdir()
+    plain = inventory(site)
+    monkeypatch.setattr(sites, "MOST_PLAIN", len(plain.distributions[0].files or ()))
+    packed = inventory(site)
+    assert [isinstance(dist.files, Rows) for dist in packed.distributions if dist.files] == [False, True]
+    assert packed == plain
+    assert [dist.heads(dist.location) for dist in packed.distributions] == [
+        dist.heads(dist.location) for dist in plain.distributions
+    ]
 
 
 def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:

@@ -12,6 +12,7 @@ from safepip.model.environment import Unjudged
 from safepip.model.imports import Basis, Grade, ImportLoss, Weighed
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Severity
+from safepip.reading.sources import weighed
 from safepip.reading.sources.import_cache import open_cache
 from safepip.reading.sources.own_code import projects
 from safepip.reading.sources.weighed import Answers
@@ -52,6 +53,15 @@ def test_an_answer_comes_back_whole(tmp_path: Path) -> None:
     assert answers(there).about(removal) is None
     answers(there).keep(removal, found(there))
     assert answers(there).about(removal) == found(there)
+
+
+def test_an_answer_of_very_many_steps_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    there = two(tmp_path)
+    for most, kept in ((2, True), (1, False)):
+        monkeypatch.setattr(weighed, "MOST_STEPS", most)
+        removal = there.plan("leaf" if kept else "user")
+        answers(there).keep(removal, found(there))
+        assert (answers(there).about(removal) is not None) is kept
 
 
 def touch_record(there: Small) -> None:

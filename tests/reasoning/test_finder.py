@@ -10,6 +10,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Mapped
 from safepip.model.imports import Found
 from safepip.model.paths import TargetPath
+from safepip.reasoning.code import finder as finders
 from safepip.reasoning.code.finder import DISTUTILS_HOOK, Finder, gone_names
 from safepip.world import Changed
 from support.environments import EXT, SITE, STDLIB, at, dist, files, target
@@ -257,3 +258,15 @@ def test_a_shared_init_that_gives_way_to_a_module_is_a_loss_and_an_own_one_that_
 def test_a_namespace_that_becomes_a_module_is_another() -> None:
     assert gone(("x/y.py",), stays=("x.py",)) == {}
     assert gone(("ns/y.py",), stays=("ns/z.py",)) == {"ns.y": None}
+
+
+def test_of_very_many_names_the_earlier_are_asked_for_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(finders, "MOST_NAMES", 2)
+    world = FakeWorld({at(path): b"" for path in ("a/__init__.py", "a/m.py", "b/__init__.py", "b/n.py")})
+    found = Finder(world, target())
+    assert [item and item.path for item in map(found.find, ("a.m", "b.n", "b.m", "a.n"))] == [
+        at("a/m.py"),
+        at("b/n.py"),
+        None,
+        None,
+    ]

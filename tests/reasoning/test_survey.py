@@ -54,7 +54,7 @@ def messages(
     roots = [path for path in everybody.elves if path not in gone]
     worlds = losses.Worlds(now.survey(roots), then.survey(roots), everybody, site)
     evidence = Evidence(
-        Removal(leaving=(leaving,), files=leaving.files or ()),
+        Removal(leaving=(leaving,), files=tuple(leaving.files or ())),
         site,
         after,
         everybody,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 
 from safepip.model.environment import Distribution, Fault, Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
@@ -13,6 +14,7 @@ from safepip.reading.sites.installed import Folder, read_distribution
 
 _PIP_PASSES_OVER_NAMELESS = (24, 2)  # before it
 _PIP_FINDS_LOOSE_EGGS = (25, 1)  # before it
+MOST_PLAIN = 100_000  # rows of RECORDs, each a string of its own
 
 
 def take_inventory(target: Target) -> Inventory:
@@ -24,6 +26,7 @@ def take_inventory(target: Target) -> Inventory:
     leftovers: list[TargetPath] = []
     unjudged: list[Unjudged] = []
     seen = set()
+    plain = 0
     for site in target.sites:
         folder = Folder(site)
         if folder.path in seen:  # lib64 beside lib
@@ -37,7 +40,8 @@ def take_inventory(target: Target) -> Inventory:
                     Unjudged(dist.info, f"pip {target.pip.version} passes over it: {dist.damage}")
                 )
             else:
-                distributions.append(dist)
+                plain += len(dist.files or ())
+                distributions.append(dist if plain <= MOST_PLAIN else _packed(dist))
                 if dist.damage:
                     unjudged.append(Unjudged(dist.info, dist.damage))
     return Inventory(target, tuple(distributions), tuple(unjudged), tuple(leftovers))
@@ -111,6 +115,12 @@ def _linked(folder: Folder, name: str, target: Target) -> Iterator[Distribution]
         source = Folder(TargetPath(os.path.join(folder.path, goal)))
         for info in _infos(source, target):
             yield read_distribution(source, info, target, egg_link=link)
+
+
+def _packed(dist: Distribution) -> Distribution:
+    from safepip.model.rows import packed
+
+    return dist if dist.files is None else replace(dist, files=packed(dist.location, dist.files))
 
 
 def _is_passed_over(dist: Distribution, target: Target) -> bool:

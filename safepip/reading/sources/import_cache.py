@@ -89,9 +89,9 @@ class Cache:
             return
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)
+            for info in sorted(self._changed & self._sources.keys())[: MOST_FILES // 2]:
+                self._save_sources(info)  # more would drive out what other environments keep
             self._save_names()
-            for info in self._changed & self._sources.keys():
-                self._save_sources(info)
             _bound(self._folder)
             self._changed.clear()  # or an audit would write everything again for each removal
         except OSError:

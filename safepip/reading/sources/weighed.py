@@ -20,6 +20,7 @@ from safepip.reading import tree
 from safepip.reading.sources.import_cache import Cache, identity_of
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+MOST_STEPS = 100_000  # in the chains of one answer that is kept; hundreds of times what a real one has
 DECIDE = ("model", "reading", "reasoning")  # the parts of safepip that an answer depends on
 
 
@@ -42,8 +43,9 @@ class Answers:
             return None
 
     def keep(self, removal: Removal, found: Weighed, own: Sequence[Distribution] = ()) -> None:
-        content = {"same": self._same(removal, own), **_rows(found)}
-        self._cache.keep("weighed", content, _subject(removal))
+        if sum(len(loss.chain) for loss in found.losses) <= MOST_STEPS:
+            content = {"same": self._same(removal, own), **_rows(found)}
+            self._cache.keep("weighed", content, _subject(removal))
 
     def _same(self, removal: Removal, own: Sequence[Distribution]) -> list[int]:
         sources = [f"{path} {_changed(path)}" for project in own for path in project.files or ()]

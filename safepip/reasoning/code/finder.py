@@ -90,6 +90,7 @@ BUILT_IN = frozenset(
 DISTUTILS_HOOK = "distutils-precedence.pth"
 DISTUTILS = "setuptools._distutils"
 MOST_EMPTY_LEVELS = 8
+MOST_NAMES = 100_000  # in folders, remembered at once
 
 
 class Finder:
@@ -102,6 +103,7 @@ class Finder:
         self.path = tuple(map(world.real, target.path if path is None else path))
         self._found: dict[str, Found | None] = {}
         self._names: dict[TargetPath, dict[str, bool]] = {}
+        self._known = 0  # in all of them
         self._links: set[TargetPath] = set()
         extensions = target.suffixes
         self._suffixes = (*extensions, ".py", ".pyc")
@@ -116,6 +118,10 @@ class Finder:
         """What lies in `folder`, each with whether it is a folder."""
         if folder not in self._names:
             entries = self._world.entries(folder)
+            self._known += len(entries)
+            if self._known > MOST_NAMES:
+                self._names.clear()
+                self._known = len(entries)
             self._names[folder] = {entry.name: entry.folder for entry in entries}
             links = (entry.name for entry in entries if entry.folder and entry.kind is Kind.LINK)
             self._links.update(TargetPath(f"{folder}/{name}") for name in links)

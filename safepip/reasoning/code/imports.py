@@ -64,6 +64,7 @@ class Imports:
     closure: Closure
     losses: tuple[ImportLoss, ...] = ()
     tops: dict[TargetPath, tuple[str, ...]] = field(default_factory=dict)  # by info, as they are asked for
+    shown: dict[str, str] = field(default_factory=dict)  # steps of chains, which many share
 
     @property
     def unjudged(self) -> tuple[Unjudged, ...]:
@@ -242,7 +243,7 @@ def _losses(imports: Imports, survivors: Collection[Distribution]) -> Iterator[I
             failure = None if start.host in broken else imports.closure.failure(start.module)
             if failure is None or _host_leaves(start, imports):
                 continue
-            loss = _loss(dist, start, failure, imports.inventory)
+            loss = _loss(dist, start, failure, imports)
             if first:
                 yield loss
                 first = False
@@ -267,9 +268,10 @@ def _host_leaves(start: Start, imports: Imports) -> bool:
     return any(dist.key == start.host or f"{group}-".startswith(f"{dist.key}-") for dist in imports.leaving)
 
 
-def _loss(survivor: Distribution, start: Start, failure: Failure, inventory: Inventory) -> ImportLoss:
+def _loss(survivor: Distribution, start: Start, failure: Failure, imports: Imports) -> ImportLoss:
     path, line = failure.steps[-1]
-    ways = tuple(relative(step, inventory) + (f":{at}" if at else "") for step, at in failure.steps)
+    ways = [relative(step, imports.inventory) + (f":{at}" if at else "") for step, at in failure.steps]
+    ways = [imports.shown.setdefault(way, way) for way in ways]
     was = failure.gone.was
     return ImportLoss(
         survivor=survivor,
