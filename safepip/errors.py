@@ -1,4 +1,6 @@
-"""What ends a command without a verdict. A refusal is a result and never an error."""
+"""What ends a command without a verdict, and how a text that others wrote is shown. A refusal is a result and never
+an error.
+"""
 
 from __future__ import annotations
 
@@ -41,3 +43,11 @@ class RefusedByPipError(SafepipError):
     def __init__(self, message: str, exit_code: int) -> None:
         super().__init__("refused-by-pip", message)
         self.exit_code = exit_code
+
+
+def printable(text: str) -> str:
+    """Control characters and undecodable bytes as escapes: a name must not drive the terminal."""
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
+        for char in text
+    )

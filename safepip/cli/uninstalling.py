@@ -78,7 +78,7 @@ def _mend(environment: Target, *, look_only: bool) -> None:
     else:
         notes = list(keeping.mend(environment))
     if notes:
-        from safepip.render.terminal import printable
+        from safepip.errors import printable
 
         sys.stderr.writelines(f"safepip: {printable(note)}\n" for note in notes)
 

@@ -55,6 +55,8 @@ def answer(arguments: Sequence[str], environ: Mapping[str, str]) -> int:
 
 
 def _block(reason: str) -> int:
+    from safepip.errors import printable
+
     first, _, rest = reason.strip().partition("\n")
     rest, _, last = rest.rpartition("\n")
     room = _MOST - len(first) - len(last) - 60
@@ -65,18 +67,9 @@ def _block(reason: str) -> int:
         *([rest] if rest else []),
         *([last[: _MOST // 2]] if last else []),
     ]
-    sys.stderr.write("".join(f"{line}\n" for line in map(_printable, lines)))
+    shown = [printable(line) for text in lines for line in text.split("\n")]
+    sys.stderr.write("".join(f"{line}\n" for line in shown))
     return BLOCK
-
-
-def _printable(text: str) -> str:
-    """Line ends apart, what would drive the terminal, or is no character, as an escape."""
-    return "".join(
-        letter
-        if letter.isprintable() or letter == "\n"
-        else letter.encode("unicode_escape", "surrogatepass").decode()
-        for letter in text
-    )
 
 
 def _is_plainly_harmless(data: bytes) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 
+from safepip.errors import printable
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import terminal
 
@@ -22,15 +23,15 @@ def show(verdict: Verdict) -> str:
     worst = max((finding.severity for finding in verdict.findings), default=Severity.NOTE)
     findings = [finding for finding in verdict.findings if finding.severity is worst]
     first = _cut(
-        terminal.printable(f"{terminal.headline(verdict)}: {findings[0].message}; nothing was touched"),
+        printable(f"{terminal.headline(verdict)}: {findings[0].message}; nothing was touched"),
         _HEADLINE,
     )
-    last = terminal.printable(_instead(verdict))
-    lines = [first, _cut(terminal.printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
-    lines += [_cut(terminal.printable(f"weakened: {said}"), _EVIDENCE) for said in verdict.weakened[:2]]
+    last = printable(_instead(verdict))
+    lines = [first, _cut(printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
+    lines += [_cut(printable(f"weakened: {said}"), _EVIDENCE) for said in verdict.weakened[:2]]
     room = MOST - len(last) - sum(len(line) + 1 for line in lines) - len("… and 1000 more: add --json\n")
     for number, finding in enumerate(findings):
-        line = _cut(terminal.printable(_evidence(finding)), _EVIDENCE)
+        line = _cut(printable(_evidence(finding)), _EVIDENCE)
         room -= len(line) + 1
         if room < 0:
             lines.append(f"… and {len(findings) - number} more: add --json")

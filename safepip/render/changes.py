@@ -9,12 +9,13 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+from safepip.errors import printable
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.receipt import Held, ItemKind, Kept, Ledger, Receipt, Undone
 from safepip.model.sparing import Sparing
 from safepip.render.document import SCHEMA, escaped
-from safepip.render.terminal import Style, printable
+from safepip.render.terminal import Style
 
 NAMED = 5  # paths in the way that are shown
 COMMAND = 40  # columns of the command in a listing

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import shlex
 
+from safepip.errors import printable
 from safepip.model.guard import Entry, Guard, GuardState
 from safepip.render.document import SCHEMA
-from safepip.render.terminal import printable
 
 NOT_REACHED = (
     "python -S",

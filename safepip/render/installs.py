@@ -7,11 +7,12 @@ import textwrap
 from collections.abc import Iterable
 from typing import Any
 
+from safepip.errors import printable
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import document, tense
-from safepip.render.terminal import Style, printable, weakened
+from safepip.render.terminal import Style, weakened
 
 SHOWN = 4  # findings
 WAYS = 3

@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Sequence
 
+from safepip.errors import printable
 from safepip.model.report import Severity
 from safepip.render.notices import Notice
-from safepip.render.terminal import printable
 
 WORD = {Severity.REFUSE: "**error**", Severity.WARN: "warning", Severity.NOTE: "note"}
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#!~])")

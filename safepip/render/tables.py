@@ -6,7 +6,8 @@ import shlex
 import textwrap
 from collections.abc import Sequence
 
-from safepip.render.terminal import Style, printable
+from safepip.errors import printable
+from safepip.render.terminal import Style
 
 GAP = 2
 BOLD, RED, YELLOW, DIM, PLAIN = "\033[1m", "\033[31;1m", "\033[33;1m", "\033[2m", "\033[0m"

@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from safepip.errors import SafepipError
+from safepip.errors import SafepipError, printable
 from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 from safepip.render import tense
@@ -81,14 +81,6 @@ def show_error(error: SafepipError, style: Style) -> str:
     lines = _wrapped(f"safepip: error: {error.message}", "", style)
     lines += _wrapped(error.hint, "  ", style) if error.hint else []
     return "".join(line + "\n" for line in lines)
-
-
-def printable(text: str) -> str:
-    """Control characters and undecodable bytes as escapes: a name must not drive the terminal."""
-    return "".join(
-        char if char.isprintable() else char.encode("unicode_escape", "surrogatepass").decode()
-        for char in text
-    )
 
 
 def headline(verdict: Verdict) -> str:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
+from safepip.errors import printable
 from safepip.model.answers import Answered, Match, Use
 from safepip.model.survey import Standing
 from safepip.render import document, tables
 from safepip.render.document import SCHEMA
-from safepip.render.terminal import Style, printable
+from safepip.render.terminal import Style
 
 MOST = 12  # rows of a kind without -v
 

@@ -136,7 +136,7 @@ def test_a_cache_that_another_user_can_write_is_neither_believed_nor_written(
     cache = tmp_path / "home/.cache/safepip/imports"
     words = ["uninstall", "--dry-run", "provider"]
     first = run([*_SAFEPIP, str(env.python), *words], env={"XDG_CACHE_HOME": str(tmp_path / "home/.cache")})
-    (kept,) = cache.glob("weighed-*")
+    (kept,) = cache.glob("weighed-provider-1.0.dist-info-*")
     content = json.loads(kept.read_text())
     content[3] |= {"losses": [], "grades": [], "unjudged": []}
     kept.write_text(json.dumps(content))

@@ -61,8 +61,8 @@ class Reporting(NamedTuple):
 
     def tell(self, told: Told, notices: Sequence[Notice], known: Mapping[str, str]) -> int:
         """Write the report; the exit code is what the new ones among `notices` come to."""
+        from safepip.errors import printable
         from safepip.render import document, machines
-        from safepip.render.terminal import printable
 
         weakened = _weakened([known[item.fingerprint] for item in notices if item.fingerprint in known])
         match self.kind:
