@@ -35,3 +35,10 @@ def start(path: str, length: int) -> bytes:
         return b"".join(pieces)
     finally:
         os.close(handle)
+
+
+def encoding() -> str:
+    """Of text that does not say its own."""
+    import locale
+
+    return locale.getencoding() if tree.root() is None else "utf-8"  # as for Python where no locale is set

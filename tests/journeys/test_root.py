@@ -103,6 +103,21 @@ def test_the_image_s_own_settings_count(image: Image) -> None:
     assert kinds == ["protected"]
 
 
+def test_the_images_own_settings_of_pip_count(image: Image) -> None:
+    (image.root / "etc").mkdir()
+    (image.root / "etc/pip.conf").write_text("[uninstall]\nyes = maybe\n")
+    answer = image.safepip("uninstall", "--dry-run", "--json", "app")
+    assert answer.report["error"]["message"] == "maybe is not a valid value for pip's yes option"
+
+
+def test_a_requirement_file_of_an_image_does_not_see_this_machines_variables(image: Image) -> None:
+    story(image)
+    (image.root / "names.txt").write_text("${WHO}\n")
+    answer = image.safepip("uninstall", "--dry-run", "--json", "-r", "/names.txt", env={"WHO": "app"})
+    assert "app" not in str(answer.report.get("removing"))
+    assert "${WHO}" in answer.out
+
+
 def test_default_folders_and_absolute_links_are_those_of_the_image(image: Image) -> None:
     image.library("/usr/lib/x86_64-linux-gnu/libstory.so.1.2", "libstory.so.1")
     (image.root / "usr/lib/x86_64-linux-gnu/libstory.so.1").symlink_to("/etc/alternatives/libstory.so.1")

@@ -83,14 +83,15 @@ def _parsed(path: str) -> dict[str, dict[str, str]]:
     if not tree.isfile(path):
         return {}
     import configparser
-    import locale
 
     _refuse_endless(path)
     parser = configparser.RawConfigParser()
     parser.optionxform = _normal  # type: ignore[method-assign,assignment]
-    encoding = "utf-8" if sys.flags.utf8_mode else locale.getencoding()
     try:
-        parser.read(path, encoding=encoding)
+        with tree.open(path, encoding="utf-8" if sys.flags.utf8_mode else plain_file.encoding()) as file:
+            parser.read_file(file, path)
+    except OSError:  # as ConfigParser.read passes over it
+        return {}
     except (configparser.Error, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise UsageError(

@@ -139,14 +139,12 @@ def _decoded(data: bytes, path: str) -> str:
 
 def _by_locale(data: bytes, path: str, error: Exception) -> str:
     """What is no UTF-8 and says nothing of another encoding is read by the locale's."""
-    import locale
-
     declared = data.startswith(tuple(mark for mark, _ in _MARKS)) or any(
         line.startswith(b"#") and _CODING.search(line) for line in data.split(b"\n")[:2]
     )
     try:
         if not declared:
-            return data.decode(locale.getencoding())
+            return data.decode(plain_file.encoding())
     except (UnicodeDecodeError, LookupError):
         pass
     raise RefusedError(f"{path}: {error}", 2) from error

@@ -78,7 +78,7 @@ def _of_arguments(names: Sequence[str], reader: _Reader) -> Iterator[DistKey]:
 
 def _of_files(files: Sequence[str], reader: _Reader) -> Iterator[DistKey]:
     for file in files:
-        for line in requirement_files.read(file, reader.cwd, os.environ, reader.release):
+        for line in requirement_files.read(file, reader.cwd, tree.environ(), reader.release):
             if line.editable and line.constraint and reader.release >= (26, 0):
                 raise RefusedError("Editable requirements are not allowed as constraints")
             key = (
