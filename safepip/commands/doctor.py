@@ -113,7 +113,12 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
         {(loss.survivor.name, loss.lost.key) for loss in patient.import_losses},
     ),
     Check.OVERWRITTEN: _overwritten,
-    Check.ALTERED_FILE: lambda patient: holdings.altered(patient.altered, patient.scene.inventory),
+    Check.DAMAGED_FILE: lambda patient: holdings.damaged(
+        patient.altered, patient.damaged, patient.scene.inventory
+    ),
+    Check.ALTERED_FILE: lambda patient: holdings.altered(
+        patient.altered, patient.damaged, patient.scene.inventory
+    ),
     Check.DUPLICATE_METADATA: lambda patient: holdings.duplicates(patient.scene.inventory),
     Check.NO_RECORD: lambda patient: holdings.without_record(patient.scene.inventory),
     Check.REACH_BEYOND: lambda patient: holdings.reaching(patient.reaches(), patient.scene.inventory),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from safepip.commands import libraries
+from safepip.commands import damage, libraries
 from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
@@ -82,6 +82,18 @@ class Patient:
             dist.info: tuple(altered.find(dist, shared | _launchers(dist, self.scene.target)))
             for dist in self.scene.inventory.distributions
         }
+
+    @cached_property
+    def damaged(self) -> Mapping[TargetPath, str]:
+        """Of what is altered, what cannot be used, and why."""
+        return damage.of(
+            (
+                (dist, path)
+                for dist in self.scene.inventory.distributions
+                for path in self.altered.get(dist.info, ())
+            ),
+            self.scene,
+        )
 
     @cached_property
     def stashes(self) -> tuple[Stash, ...]:

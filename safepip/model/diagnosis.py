@@ -19,6 +19,7 @@ class Check(Enum):
     HOLLOW = "hollow"
     MISSING_FILE = "missing-file"
     OVERWRITTEN = "overwritten"
+    DAMAGED_FILE = "damaged-file"
     ALTERED_FILE = "altered-file"
     MIXED_FAMILY = "mixed-family"
     DUPLICATE_METADATA = "duplicate-metadata"

@@ -191,6 +191,12 @@ CHECKS: Mapping[Check, Explanation] = {
         "Remove the intruder with uninstall --safe: the other owner gets its own bytes back. Where both are needed they cannot live together.",
         ("sha256sum PATH", "grep PATH …/*.dist-info/RECORD"),
     ),
+    Check.DAMAGED_FILE: Explanation(
+        "A file is not what its distribution recorded, and cannot be used: an object that is cut off or another's, or an empty file.",
+        "A full disk or a crash cut numpy/_core/_multiarray_umath.cpython-312-x86_64-linux-gnu.so short: importing numpy fails.",
+        "Install the distribution anew in its own version; look at the disk's room and health.",
+        ("ls -l PATH", "sha256sum PATH", "grep PATH …/NAME.dist-info/RECORD"),
+    ),
     Check.ALTERED_FILE: Explanation(
         "A file is not what its distribution recorded, by size or, for small files, by digest.",
         "Somebody edited a module in site-packages.",

@@ -187,6 +187,30 @@ def test_a_module_that_somebody_edited(environment: Environment, wheels: Path) -
     assert (environment.site / "app.py").read_text() == "x = 1\n"
 
 
+def test_objects_cut_off_emptied_or_of_another_module_are_broken_and_a_half_edited_source_too(
+    environment: Environment, wheels: Path
+) -> None:
+    files: dict[str, str | bytes] = {
+        name: module("libm.so.6") for name in (f"one.{TAG}.so", f"two.{TAG}.so", "lib/libthree.so")
+    }
+    make_wheel(wheels, "app", files)
+    environment.add("app", files)
+    environment.add("other", {"other.py": "x = 1\n", "more.py": "y = 1\n"})
+    (environment.site / f"one.{TAG}.so").write_bytes(module("libm.so.6")[:200])
+    (environment.site / f"two.{TAG}.so").write_bytes(module("libc.so.6", "libm.so.6"))
+    (environment.site / "lib/libthree.so").write_bytes(b"")
+    (environment.site / "other.py").write_text("x = (\n")
+    report = diagnosis(environment)
+    assert found(report, "error") == [("damaged-file", "app", None), ("altered-file", "other", None)]
+    assert [item["paths"] for item in report["broken"] if item["check"] == "damaged-file"] == [
+        [str(environment.site / name) for name in files]
+    ]
+    assert commands(report)[0] == ["install", "--no-deps", "--force-reinstall", "app==1.0"]
+    mended = fix(environment, wheels)
+    assert found(mended.report, "error") == [("altered-file", "other", None)]
+    assert (environment.site / "other.py").read_text() == "x = (\n"
+
+
 def test_a_distribution_without_record(environment: Environment, wheels: Path) -> None:
     make_wheel(wheels, "bare", {"bare.py": ""})
     (environment.add("bare", {"bare.py": ""}) / "RECORD").unlink()

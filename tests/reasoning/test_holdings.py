@@ -107,7 +107,7 @@ def test_overwritten_files_fold_by_owner_and_by_whose_bytes_lie_there() -> None:
 
 
 def test_files_that_are_not_what_was_recorded_are_told_by_owner() -> None:
-    more, one = holdings.altered({PKG.info: (A, B), NEW.info: (at("new.py"),)}, inventory(PKG, OLD, NEW))
+    more, one = holdings.altered({PKG.info: (A, B), NEW.info: (at("new.py"),)}, {}, inventory(PKG, OLD, NEW))
     assert more == Ailment(
         Check.ALTERED_FILE,
         Level.WARN,
@@ -213,5 +213,24 @@ def test_each_owner_is_told_of_its_own_files() -> None:
 
 
 def test_one_file_that_is_altered_is_the_one_that_is_told() -> None:
-    (one,) = holdings.altered({PKG.info: (A, B)}, inventory(NEW, PKG))
+    (one,) = holdings.altered({PKG.info: (A, B)}, {}, inventory(NEW, PKG))
     assert (one.path, one.distribution) == (A, "pkg")
+
+
+def test_what_is_altered_and_cannot_be_used_is_told_by_itself_a_persons_half_edit_aside() -> None:
+    found, there = {PKG.info: (A, B, at("pkg/c.so"))}, inventory(PKG, OLD)
+    why = {A: "it cannot be parsed: line 3", at("pkg/c.so"): "file too short"}
+    (damaged,) = holdings.damaged(found, why, there)
+    (altered,) = holdings.altered(found, why, there)
+    version = PKG.version
+    assert (damaged.level, damaged.paths, damaged.message) == (
+        Level.ERROR,
+        (at("pkg/c.so"),),
+        f"pkg/c.so of {PKG.name} {version} cannot be used: file too short",
+    )
+    assert (altered.level, altered.paths, altered.mended_by) == (Level.ERROR, (A, B), (PKG.key,))
+    assert altered.message.endswith(f"recorded; {why[A]}")
+    (both,) = holdings.damaged(found, {A: "it is empty", B: "it is empty"}, there)
+    assert both.message.endswith(f"cannot be used: it is empty; 1 more of {PKG.name} as well")
+    assert list(holdings.damaged({}, {}, there)) == []
+    assert [item.level for item in holdings.altered(found, {at("pkg/c.so"): "cut"}, there)] == [Level.WARN]

@@ -108,21 +108,50 @@ def of_overwritten(
         )
 
 
-def altered(found: Mapping[TargetPath, tuple[TargetPath, ...]], inventory: Inventory) -> Iterator[Ailment]:
-    """Files that are not what their only owner recorded; `found` is by info."""
+def damaged(
+    found: Mapping[TargetPath, tuple[TargetPath, ...]], why: Mapping[TargetPath, str], inventory: Inventory
+) -> Iterator[Ailment]:
+    """Files that nobody can use as they are; `found` is by info. A source that cannot be parsed may be a person's
+    work: that is an altered file.
+    """
     for dist in inventory.distributions:
-        paths = found.get(dist.info, ())
+        paths = tuple(path for path in found.get(dist.info, ()) if _is_lost(path, why))
         if paths:
-            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            more = f"; {len(paths) - 1} more of {dist.name} as well" if len(paths) > 1 else ""
             yield Ailment(
-                Check.ALTERED_FILE,
-                Level.WARN,
+                Check.DAMAGED_FILE,
+                Level.ERROR,
                 dist.name,
-                f"{relative(paths[0], inventory)}{more} is not what {dist.name} {dist.version} recorded",
+                f"{relative(paths[0], inventory)} of {dist.name} {dist.version} cannot be used: {why[paths[0]]}{more}",
                 paths[0],
                 paths=paths,
                 mended_by=(dist.key,),
             )
+
+
+def altered(
+    found: Mapping[TargetPath, tuple[TargetPath, ...]], why: Mapping[TargetPath, str], inventory: Inventory
+) -> Iterator[Ailment]:
+    """Files that are not what their only owner recorded, those that are damaged aside."""
+    for dist in inventory.distributions:
+        paths = tuple(path for path in found.get(dist.info, ()) if not _is_lost(path, why))
+        if paths:
+            first = next((path for path in paths if path in why), paths[0])
+            more = f" and {len(paths) - 1} more" if len(paths) > 1 else ""
+            what = f"; {why[first]}" if first in why else ""
+            yield Ailment(
+                Check.ALTERED_FILE,
+                Level.ERROR if what else Level.WARN,
+                dist.name,
+                f"{relative(first, inventory)}{more} is not what {dist.name} {dist.version} recorded{what}",
+                first,
+                paths=paths,
+                mended_by=(dist.key,),
+            )
+
+
+def _is_lost(path: TargetPath, why: Mapping[TargetPath, str]) -> bool:
+    return path in why and "parsed" not in why[path]
 
 
 def duplicates(inventory: Inventory) -> Iterator[Ailment]:

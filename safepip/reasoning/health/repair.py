@@ -19,6 +19,7 @@ REINSTALLED = frozenset(
     {
         Check.HOLLOW,
         Check.MISSING_FILE,
+        Check.DAMAGED_FILE,
         Check.MISSING_LIBRARY,
         Check.MISSING_MODULE,
         Check.UNMET_REQUIREMENT,
