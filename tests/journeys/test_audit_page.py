@@ -34,7 +34,7 @@ def page(story: Environment, tmp_path: Path) -> Path:
     return path
 
 
-def ask(page: Path, script: str, *, dark: bool = False, anchor: str = "") -> Any:
+def ask(page: Path, script: str, *, dark: bool = False, anchor: str = "", width: int = 1200) -> Any:
     """What `script` gives when it runs in the page, after the page's own."""
     if CHROMIUM is None:
         pytest.skip("chromium is not installed")
@@ -47,6 +47,7 @@ def ask(page: Path, script: str, *, dark: bool = False, anchor: str = "") -> Any
             "--no-sandbox",
             "--disable-gpu",
             f"--user-data-dir={page.parent / 'profile'}",
+            f"--window-size={width},900",
             *(["--blink-settings=preferredColorScheme=0"] if dark else []),
             "--dump-dom",
             f"{copy.as_uri()}{anchor}",
@@ -145,3 +146,10 @@ def test_a_hundred_distributions_are_drawn_at_once(environment: Environment, tmp
     )
     assert labels >= 100
     assert lines >= 99
+
+
+def test_a_narrow_window_cuts_nothing_off(page: Path) -> None:
+    script = """choose("torch");
+        const right = id => by(id).getBoundingClientRect().right <= innerWidth;
+        return [innerWidth < 760, document.documentElement.scrollWidth <= innerWidth, right("theme"), right("order")];"""
+    assert ask(page, script, width=500) == [True, True, True, True]
