@@ -45,7 +45,8 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
         planned = removal.plan(keys, scene.inventory, scene.disk)
     planned = packaged.told(planned, scene.inventory)
     planned = replace(planned, reaches=(*planned.reaches, *packaged.reaches(planned, scene.target)))
-    hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, planned, scene.disk))
+    going = frozenset(planned.files)
+    hollow = tuple(dist for dist in planned.leaving if _is_hollow(dist, going, scene.disk))
     evidence = Evidence(
         removal=planned,
         inventory=scene.inventory,
@@ -117,9 +118,9 @@ def _happened(planned: Removal, disk: Disk) -> Removal:
     )
 
 
-def _is_hollow(dist: Distribution, planned: Removal, disk: Disk) -> bool:
+def _is_hollow(dist: Distribution, going: frozenset[TargetPath], disk: Disk) -> bool:
     """Metadata without files: RECORD lists some beside the metadata, and none is there."""
     own = [path for path in dist.files or () if not path.startswith(f"{dist.info}/")]
-    if not own or not frozenset(planned.files).isdisjoint(own):
+    if not own or not going.isdisjoint(own):
         return False
     return not any(disk.kind(path) for path in own)  # a safe removal may take none of those that are there

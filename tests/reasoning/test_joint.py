@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+import pytest
+
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
 from safepip.model.report import Finding, FindingKind, Severity, Verdict
+from safepip.reasoning.verdict import joint
 from safepip.reasoning.verdict.joint import MOST_TRIED, proven, without
 from safepip.reasoning.verdict.remedy import propose
 from support.environments import dist, inventory, target
@@ -65,6 +68,12 @@ def test_a_set_that_is_refused_for_what_nobody_can_join_is_not_proposed() -> Non
         found = proven(REFUSED, THERE, judged)
         assert found.remedies == tuple(item for item in REFUSED.remedies if not item.along)
         assert found == without(REFUSED)
+
+
+def test_a_set_that_nobody_would_give_up_is_not_even_judged(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint, "MOST_TOGETHER", 0)
+    judged, asked = judging({})
+    assert (proven(REFUSED, THERE, judged), asked) == (without(REFUSED), [])
 
 
 def test_it_is_given_up_after_a_few_sets() -> None:

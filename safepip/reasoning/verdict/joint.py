@@ -15,6 +15,7 @@ from safepip.model.report import Decision, FindingKind, Remedy, Verdict
 from safepip.reasoning.verdict.remedy import NEEDED, consumers, together
 
 MOST_TRIED = 4  # sets; each takes about as long as the first verdict
+MOST_TOGETHER = 100  # distributions; nobody gives up more for one
 JOINABLE = NEEDED | {FindingKind.FILE_LOST}  # who loses a file with one of the set can go with it, too
 
 Judged = Callable[[Sequence[DistKey]], Verdict]
@@ -42,6 +43,8 @@ def _settled(
     more: tuple[Distribution, ...], verdict: Verdict, inventory: Inventory, judged: Judged
 ) -> tuple[Distribution, ...]:
     for _ in range(MOST_TRIED):
+        if len(more) > MOST_TOGETHER:
+            return ()
         joint = judged([dist.key for dist in (*verdict.removal.leaving, *more)])
         if joint.decision is not Decision.REFUSE:
             return more
