@@ -233,6 +233,19 @@ def test_a_compiled_module_made_by_cffi_imports_its_backend_when_it_starts() -> 
     }
 
 
+def test_a_compiled_module_in_the_package_of_pyqt_imports_what_it_is_built_on_when_it_starts() -> None:
+    there = environment(
+        package("PyQt6", {"PyQt6/__init__.py": "", "PyQt6/QtCore.abi3.so": ""}),
+        package("PyQt6-sip", {f"PyQt6/sip{EXT}": ""}),
+        package("PyQt6-Charts", {"PyQt6/QtCharts.abi3.so": "PyQt6.QtCore"}, requires=("pyqt6",)),
+        package("PyQt6-Other", {"PyQt6/QtOther.abi3.so": "PyQt6.sip"}, requires=("pyqt6", "pyqt6-sip")),
+    )
+    assert there.chains("PyQt6") == {
+        "PyQt6-Charts": "import PyQt6.QtCharts → PyQt6/QtCharts.abi3.so → import PyQt6.QtCore"
+    }
+    assert list(there.chains("PyQt6-sip")) == ["PyQt6-Other"]
+
+
 def test_a_submodule_deep_inside_is_no_surface() -> None:
     there = environment(NUMPY, package("rich", {"rich/__init__.py": "", "rich/syntax.py": "import numpy"}))
     assert there.chains("numpy") == {}

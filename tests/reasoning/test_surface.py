@@ -29,6 +29,13 @@ def test_in_a_namespace_the_topmost_names_that_have_a_file_begin() -> None:
     assert tops("ns/one/a.py", "ns/two.py") == ("ns.two", "ns.one.a")
 
 
+def test_inside_a_package_of_another_the_names_of_its_own_files_begin() -> None:
+    assert tops(f"PyQt6/QtCharts{EXT}", "PyQt6/charts/__init__.py", stays=("PyQt6/__init__.py",)) == (
+        "PyQt6.QtCharts",
+        "PyQt6.charts",
+    )
+
+
 @pytest.mark.parametrize(
     "name", ["tests/test_a.py", "docs/conf.py", "pkg-data/a.py", "__init__.py", "a b/c.py", "pkg/libx.so.1"]
 )

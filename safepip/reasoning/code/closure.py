@@ -76,7 +76,9 @@ class Closure:
         )
         self.entered: set[Distribution] = set()
         self.naming: frozenset[TargetPath] = frozenset()  # sources that name what goes
-        self.compiled: dict[TargetPath, str] = {}  # extension modules that import a lost name when they start
+        self.compiled: dict[
+            TargetPath, tuple[str, Gone]
+        ] = {}  # extension modules that import a lost name when they start
 
     def enter(self, dists: Iterable[Distribution]) -> None:
         """Follow imports into `dists` as well; what could lead nowhere before may do so now."""
@@ -117,6 +119,12 @@ class Closure:
         lost = self._lost(Reference(item.module, item.names))
         return None if lost and self._has_own_copy(item.module, importer) else lost
 
+    def missed(self, name: str) -> Gone | None:
+        """What goes of `name`, where it is found now and nowhere afterwards."""
+        gone = is_gone(name, self._gone)
+        found = gone is not None and self._before.find(name) is not None
+        return gone if found and self._after.find(name) is None else None
+
     def stands(self, item: Import) -> bool:
         """Whether a failure of `item` ends the import of its module."""
         if item.condition is not Condition.UNCONDITIONAL:
@@ -154,8 +162,7 @@ class Closure:
 
     def _own(self, module: _Module) -> Failure | None:
         if module.path in self.compiled:
-            name = self.compiled[module.path]
-            return Failure(((module.path, 0),), name, self._gone[name])
+            return Failure(((module.path, 0),), *self.compiled[module.path])
         source = self._source(module)
         found = next(self.failing(source, module.path), None) if source else None
         if found is None or self._fails_already(module):

@@ -13,23 +13,20 @@ from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Gone, ImportLoss, Source
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.code.closure import Closure, Failing, Failure, Read
+from safepip.reasoning.code.compiled import Compiled, at_start
 from safepip.reasoning.code.finder import Finder, gone_names
 from safepip.reasoning.code.surface import STOPPED_BY_PLUGINS, Start, starts, top_modules
 from safepip.reasoning.dependents import leading_to, owner_of, users_of
 from safepip.reasoning.libraries.losses import relative
-from safepip.reasoning.requirements import requirement_key
 from safepip.world import World
 
-# Modules that generated code imports when the extension module that holds it is initialised (cffi, sip).
 # Where these are passed, following the whole surface down is quicker, or nothing else is left.
 MOST_TRIED = 40  # files below the surface
 MOST_CLIMBED = 8  # modules that would fail, in one distribution
 MOST_SEARCHED = 60  # sources that may import one of them
-IMPORTED_AT_START = frozenset({"_cffi_backend", "PyQt5.sip", "PyQt6.sip", "sip"})
 FEW_FILES = 300  # what large distributions import they declare; small ones forget to
 
 Naming = Callable[[Distribution, Collection[str]], Mapping[str, tuple[TargetPath, ...]]]
-Compiled = Callable[[Distribution, Collection[str]], tuple[tuple[TargetPath, str], ...]]
 
 
 class Span(Enum):
@@ -96,7 +93,7 @@ def examine(
     closure.entered.update(touched)
     closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
-    closure.compiled.update(_compiled(result, staying))
+    closure.compiled.update(at_start(staying, removal.leaving, closure.missed, code.compiled_naming))
     compiled = (
         {dist for dist in staying if not closure.compiled.keys().isdisjoint(dist.used)}
         if closure.compiled
@@ -183,15 +180,6 @@ def _importers(
             if any(not path.startswith(one.removesuffix("__init__.py")) for one in reached):
                 found[path] = name  # from inside a package its __init__ has run already
     return found
-
-
-def _compiled(imports: Imports, staying: Iterable[Distribution]) -> Iterator[tuple[TargetPath, str]]:
-    """Extension modules that import a lost name when they start, of those who declare whose it is."""
-    names = [name for name in imports.gone if name in IMPORTED_AT_START]
-    keys = {dist.key for dist in imports.leaving}
-    for dist in staying if names else ():
-        if any(requirement_key(written) in keys for written in dist.requires):
-            yield from imports.code.compiled_naming(dist, names)
 
 
 def _with_undeclared(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, EntryPoint, Inventory
-from safepip.model.paths import DistKey
+from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.code.finder import Finder
 
 COMMANDS = frozenset({"console_scripts", "gui_scripts"})
@@ -40,8 +40,9 @@ def starts(dist: Distribution, tops: Iterable[str], inventory: Inventory) -> Ite
 
 
 def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tuple[str, ...]:
-    """The topmost names that only `dist` gives: in a namespace package those below it."""
+    """The topmost names that `dist` gives: in a namespace package, or inside a package of another, those below it."""
     names: dict[str, None] = {}
+    own = frozenset(dist.used)
     for path in dist.used:
         if not path.endswith((".py", ".so")):
             continue
@@ -51,7 +52,7 @@ def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tup
         stem = finder.stem(last)
         parts = folders if stem == "__init__" else [*folders, stem]
         if all(part.isidentifier() for part in parts):
-            name = _topmost(parts, finder)
+            name = _topmost(parts, own, finder)
             if name:
                 names[name] = None
     return tuple(sorted(names, key=lambda name: (name.startswith("_"), name.count("."), name)))
@@ -74,14 +75,14 @@ def topmost_names(inventory: Inventory) -> frozenset[str]:
     return frozenset(name for name in (*folders, *inner) if all(map(str.isidentifier, name.split("."))))
 
 
-def _topmost(parts: list[str], finder: Finder) -> str:
-    """The first of the packages on the way that has a file of its own."""
+def _topmost(parts: list[str], own: frozenset[TargetPath], finder: Finder) -> str:
+    """The first on the way that is one of `own` files: the packages above it may be another's."""
     for count in range(1, len(parts) + 1):
         name = ".".join(parts[:count])
         found = finder.find(name)
         if found is None:
             return ""
-        if found.path is not None:
+        if found.path in own:
             return name
     return ""
 
