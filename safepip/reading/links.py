@@ -24,8 +24,17 @@ class Links:
 
     def freed(self, paths: Iterable[str]) -> int:
         """Bytes of those files whose every name is among `paths`."""
-        inodes = Counter(inode for path in paths if (inode := self._inode(path)) is not None)
-        return sum(inode.size for inode, names in inodes.items() if names >= inode.names)
+        freed = 0
+        linked: Counter[_Inode] = Counter()
+        for path in paths:
+            inode = self._inode(path)
+            if inode is None:
+                continue
+            if inode.names == 1:
+                freed += inode.size
+            else:
+                linked[inode] += 1
+        return freed + sum(inode.size for inode, names in linked.items() if names >= inode.names)
 
     def held(self, paths: Iterable[str]) -> int:
         """Bytes of those files, whatever other names they have."""
