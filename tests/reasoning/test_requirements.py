@@ -121,3 +121,8 @@ def test_losses_are_told_in_the_order_of_those_who_lose() -> None:
         ("first", "one", False),
         ("last", "one", False),
     ]
+
+
+def test_a_line_that_begins_with_no_name_requires_nobody() -> None:
+    numpy, user = dist("numpy"), dist("user", requires=["= numpy", "numpy"])
+    assert losses([numpy], numpy, user) == [("user", "numpy", False)]
