@@ -38,8 +38,9 @@ STEPS = (100, 1_000, 10_000)
 
 
 def main(arguments: Sequence[str]) -> int:
-    if not arguments:
-        sys.exit(__doc__)
+    if not arguments or "--help" in arguments:
+        print(__doc__)
+        return 0 if arguments else 2
     if arguments[0] == "--grown":
         print(*grown(arguments[1], arguments[2]))
         return 0

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
@@ -63,9 +64,12 @@ def measure(prefix: Path, *words: str) -> str:
     return f"{' '.join(words[:2]):24} {seconds:7.2f} s {usage.ru_maxrss / 1024:7.0f} MB  exit {process.returncode} {said[-200:]}"
 
 
-def main() -> None:
-    prefix = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(tempfile.mkdtemp(prefix="safepip-scale-"))
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
+def main(arguments: Sequence[str]) -> int:
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
+    prefix = Path(arguments[0] if arguments else tempfile.mkdtemp(prefix="safepip-scale-"))
+    count = int(arguments[1]) if len(arguments) > 1 else 10_000
     if not (prefix / "pyvenv.cfg").exists():
         make(prefix, count)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -76,7 +80,8 @@ def main() -> None:
         ("doctor",),
     ):
         print(measure(prefix, *words), flush=True)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

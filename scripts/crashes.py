@@ -19,6 +19,7 @@ import sys
 import tempfile
 import time
 import venv
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -136,7 +137,11 @@ def kill(process: subprocess.Popen[bytes], *, whole: bool) -> None:
         time.sleep(0.02)
 
 
-def main(kills: int, seed: int) -> int:
+def main(arguments: Sequence[str]) -> int:
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
+    kills, seed = (*map(int, arguments), *(200, 1)[len(arguments) :])
     chance = random.Random(seed)  # noqa: S311
     counted: collections.Counter[tuple[str, str]] = collections.Counter()
     wrong = 0
@@ -175,6 +180,4 @@ def main(kills: int, seed: int) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(
-        main(int(sys.argv[1]) if len(sys.argv) > 1 else 200, int(sys.argv[2]) if len(sys.argv) > 2 else 1)
-    )
+    sys.exit(main(sys.argv[1:]))

@@ -64,6 +64,9 @@ TORCH = Story(
 
 
 def main(arguments: list[str]) -> int:
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
     if sys.version_info < (3, 11):
         print("safepip needs Python 3.11 or newer; this is", sys.version.split()[0], file=sys.stderr)
         return 2

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Sequence
 
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
@@ -20,14 +21,18 @@ from safepip.reading.pythons import targets
 from safepip.reasoning.verdict.judge import judge
 
 
-def main() -> None:
-    rows = [_measured(env) for env in sys.argv[1:]]
+def main(environments: Sequence[str]) -> int:
+    if not environments or "--help" in environments:
+        print(__doc__)
+        return 0 if environments else 2
+    rows = [_measured(env) for env in environments]
     print(
         "\n| environment | removals | harmless | of these warned by a hint | share | hints in all | seconds |"
     )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         print(f"| {' | '.join(map(str, row))} |")
+    return 0
 
 
 def _measured(env: str) -> tuple[object, ...]:
@@ -51,4 +56,4 @@ def _measured(env: str) -> tuple[object, ...]:
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main(sys.argv[1:]))

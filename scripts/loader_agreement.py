@@ -118,8 +118,9 @@ class Outcome(NamedTuple):
 
 
 def main(arguments: Sequence[str]) -> int:
-    if not arguments:
-        sys.exit(__doc__)
+    if not arguments or "--help" in arguments:
+        print(__doc__)
+        return 0 if arguments else 2
     failed = False
     for argument in arguments:
         environment = environment_of(argument)

@@ -269,6 +269,9 @@ def function_of(found: object) -> FunctionType:
 
 
 def main(paths: Sequence[str]) -> int:
+    if "--help" in paths:
+        print(__doc__)
+        return 0
     os.chdir(ROOT)
     watch = Watch(paths or [REASONING])
     pytest.main(

@@ -41,6 +41,9 @@ touched: set[str] = set()
 
 
 def main(arguments: list[str]) -> None:
+    if "--help" in arguments:
+        print(__doc__)
+        return
     sys.path.pop(0)  # this script's own folder
     os.chdir("/")
     os.environ.update(QUIET)

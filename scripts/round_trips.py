@@ -42,7 +42,11 @@ def safepip(prefix: Path, *words: str) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def main(prefix: Path, only: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    if not arguments or "--help" in arguments:
+        print(__doc__)
+        return 0 if arguments else 2
+    prefix, only = Path(arguments[0]).resolve(), arguments[1:]
     target = targets.read_target(
         targets.choose(str(prefix), os.environ, "", running_as_module=True).executable, os.environ
     )
@@ -79,4 +83,4 @@ def main(prefix: Path, only: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1]).resolve(), sys.argv[2:]))
+    sys.exit(main(sys.argv[1:]))

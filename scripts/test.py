@@ -22,6 +22,9 @@ VALUES = ("tests/reasoning", "tests/rules/test_loader_rules.py::test_the_rule_ho
 
 
 def main(arguments: list[str]) -> int:
+    if "--help" in arguments:
+        print(__doc__)
+        return 0
     if sys.version_info < (3, 11):
         print("safepip needs Python 3.11 or newer; this is", sys.version.split()[0], file=sys.stderr)
         return 2
