@@ -59,7 +59,15 @@ def both(kept: Snapshot, changed: Difference, earlier: Earlier) -> between.Both:
         altered=altered,
         fresh=fresh,
     )
-    return between.Both(turn, before, scene.disk, scene, {}, bytes_before=lambda path: places.get(path, path))
+    return between.Both(
+        turn,
+        before,
+        scene.disk,
+        scene,
+        {},
+        bytes_before=lambda path: places.get(path, path),
+        bytes_after=lambda path: path,
+    )
 
 
 def _taken(

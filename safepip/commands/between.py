@@ -60,6 +60,7 @@ class Both:
     scene: Scene
     claims: Claims
     bytes_before: Callable[[TargetPath], TargetPath]  # where the earlier bytes of a path lie now
+    bytes_after: Callable[[TargetPath], TargetPath]  # and the later ones
 
 
 def compare(both: Both) -> Compared:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from safepip.acting import arriving
-from safepip.commands import between
+from safepip.commands import arrived_code, between
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.model.arrival import Announced, Content, Turn, Wheel
@@ -57,8 +57,11 @@ def _judged(
     ordered = arrivals.in_order(announced, scene.inventory, dependencies="--no-deps" not in words)
     wheels: list[Wheel] = []
     lacking: list[Lacking] = []
+    sources = any(
+        scene.inventory.find(item.key) for item in announced
+    )  # asked for where a version is replaced
     for item in ordered:
-        read = _wheel(item, paths, found.target, folder)
+        read = _wheel(item, paths, found.target, folder, sources=sources)
         (wheels if isinstance(read, Wheel) else lacking).append(read)  # type: ignore[arg-type]
     return verdict_of(_both(wheels, announced, scene), found.policy, words, tuple(lacking))
 
@@ -68,11 +71,13 @@ def verdict_of(
 ) -> Verdict:
     """The judgement of an install, whether it is still to come or done."""
     compared = between.compare(both)
+    imports = (*compared.evidence.imports, *arrived_code.losses(both))
+    evidence = replace(compared.evidence, imports=imports)
     found = [
-        *install_findings.of(compared.evidence, both.turn, compared.overwrites, compared.bound, policy),
+        *install_findings.of(evidence, both.turn, compared.overwrites, compared.bound, policy),
         *map(_cannot_tell, lacking),
     ]
-    verdict = replace(weigh(compared.evidence, found, policy), installing=both.turn.installed)
+    verdict = replace(weigh(evidence, found, policy), installing=both.turn.installed)
     return replace(verdict, remedies=install_findings.remedies(verdict, both.turn, words))
 
 
@@ -91,10 +96,21 @@ def _both(wheels: Sequence[Wheel], announced: Sequence[Announced], scene: Scene)
         fresh=frozenset(laid.contents) - there,
     )
     claims = {(item.dist.info, path): claim for item in wheels for path, claim in item.claims.items()}
-    return between.Both(turn, scene.disk, after, scene, claims, bytes_before=lambda path: path)
+    copies = {path: content.copy for path, content in laid.contents.items() if content.copy is not None}
+    return between.Both(
+        turn,
+        scene.disk,
+        after,
+        scene,
+        claims,
+        bytes_before=lambda path: path,
+        bytes_after=lambda path: copies.get(path, path),
+    )
 
 
-def _wheel(item: Announced, paths: Mapping[DistKey, str], target: Target, folder: str) -> Wheel | Lacking:
+def _wheel(
+    item: Announced, paths: Mapping[DistKey, str], target: Target, folder: str, *, sources: bool
+) -> Wheel | Lacking:
     path = paths.get(item.key)
     if path is None:
         is_wheel = item.url.partition("#")[0].endswith(".whl")
@@ -106,8 +122,12 @@ def _wheel(item: Announced, paths: Mapping[DistKey, str], target: Target, folder
         opened = wheel.open_wheel(path, item, target, _site(target))
     except wheel.WheelError as error:
         return Lacking(item, error.message)
-    objects = {place: info for place, info in opened.members.items() if is_object_name(place)}
-    copies = arriving.unpack(path, objects, folder)
+    asked = {
+        place: info
+        for place, info in opened.members.items()
+        if is_object_name(place) or (sources and place.endswith(".py"))
+    }
+    copies = arriving.unpack(path, asked, folder)
     contents = {place: Content(info.file_size, copies.get(place)) for place, info in opened.members.items()}
     contents |= {place: Content(0) for place in opened.dist.files or () if place not in contents}
     return Wheel(item, opened.dist, contents, opened.claims)

@@ -102,7 +102,7 @@ def _both(case: Case, after: World) -> between.Both:
         altered=case.restored,
         fresh=frozenset(),
     )
-    return between.Both(turn, case.scene.disk, after, case.scene, {}, lambda path: path)
+    return between.Both(turn, case.scene.disk, after, case.scene, {}, lambda path: path, lambda path: path)
 
 
 def _afterwards(case: Case) -> Inventory:

@@ -27,7 +27,7 @@ class Content(NamedTuple):
     """What a file that arrives holds."""
 
     size: int
-    copy: TargetPath | None = None  # where its bytes lie meanwhile; None: no object, so nobody asks
+    copy: TargetPath | None = None  # where its bytes lie meanwhile; None: nobody asks for them
 
 
 @dataclass(frozen=True, slots=True)

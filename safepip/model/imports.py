@@ -109,6 +109,7 @@ class ImportLoss:
     importer: TargetPath  # the file whose statement fails
     line: int
     host: bool = False  # `survivor` does not import it: it loads the plugin that does
+    absent: bool = False  # `module` is nowhere: nobody takes it, a new version asks for it
 
 
 class Basis(Enum):

@@ -160,3 +160,35 @@ def test_a_requirement_that_the_new_version_does_not_meet_is_lost_and_an_extras_
         metadata.write("Provides-Extra: all\n")
     wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
     assert judged(environment, wheel) == [("requirement-lost", "refuse", "user")]
+
+
+def test_a_new_version_that_imports_what_is_nowhere_has_lost_its_import_and_so_have_its_users(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """The module that it asks for is there, and raises for want of another."""
+    given_up = "try:\n    from cleaner import clean\nexcept ImportError:\n    raise ImportError('moved away') from None\n"
+    environment.add("parser", {"parser/__init__.py": "", "parser/clean.py": given_up})
+    environment.add("base", {"base/__init__.py": "", "base/core.py": ""}, requires=["parser"])
+    environment.add("user", {"user.py": "import base\n"}, requires=["base"])
+    new = {
+        "base/__init__.py": "from .core import x\n",
+        "base/core.py": "from parser.clean import clean as x\n",
+    }
+    wheel = make_wheel(tmp_path, "base", new, version="2.0", requires=["parser"])
+    assert judged(environment, wheel) == [
+        ("import-lost", "refuse", "base"),
+        ("import-lost", "refuse", "user"),
+    ]
+
+
+def test_what_could_not_be_imported_before_either_is_not_told_nor_what_never_was_there(
+    environment: Environment, tmp_path: Path
+) -> None:
+    plugin = {"base.py": "", "base_plugin.py": "import host\n", "guarded.py": "import other\n"}
+    environment.add("base", plugin)
+    guarded = {**plugin, "guarded.py": "try:\n    import other\nexcept ImportError:\n    import another\n"}
+    wheels = [
+        make_wheel(tmp_path, "base", {**guarded, "base.py": "x = 1\n"}, version="2.0"),
+        make_wheel(tmp_path, "fresh", {"fresh.py": "import nowhere\n"}),
+    ]
+    assert judged(environment, *wheels) == []

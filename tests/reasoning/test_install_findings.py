@@ -270,6 +270,15 @@ def test_losses_of_code_and_requirements_are_told_as_for_a_removal_and_use_by_pr
     assert findings[0].provider == Provider(at("lib/b.py"), ("lib",), "lib")
 
 
+def test_a_module_that_is_nowhere_is_nobodys_loss_but_the_importers() -> None:
+    of = turn(OTHER)
+    chain = ("import user", "user.py:1", "import lib")
+    loss = ImportLoss(OTHER, OLD, "lib", at("lib.py"), chain, at("user.py"), 1, absent=True)
+    (found,) = install_findings.of(replace(evidence(of), imports=(loss,)), of, (), (), Policy())
+    assert found.message == f"{OTHER.name} would fail: user.py:1 imports lib, which is nowhere"
+    assert (found.kind, found.paths, found.provider) == (FindingKind.IMPORT_LOST, (at("user.py"),), None)
+
+
 def test_libraries_and_files_that_an_install_takes_are_told_as_for_a_removal() -> None:
     of = turn(OTHER)
     consumer = at("other/c.so")

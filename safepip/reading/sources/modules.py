@@ -94,7 +94,7 @@ class Modules:
         if known is not None:
             return known
         try:
-            data = _content(path)
+            data = content(path)
         except OSError as error:
             return Unread(error.strerror or str(error))
         source = read_module(data, name, is_package=is_package, version=self._version, whole=whole)
@@ -144,7 +144,7 @@ def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:
     for path in paths:
         if path.endswith(".pth"):
             try:
-                lines = _content(path).decode("utf-8", "surrogateescape").splitlines()
+                lines = content(path).decode("utf-8", "surrogateescape").splitlines()
             except OSError:
                 continue
             folder = path.rpartition("/")[0]
@@ -210,7 +210,7 @@ def _search(paths: Iterable[TargetPath], groups: Sequence[_Sought]) -> dict[str,
     few = sum(len(group.names) for group in groups) <= FEW
     for path in paths:
         try:
-            data = _content(path)
+            data = content(path)
         except (FileNotFoundError, NotADirectoryError):
             continue
         except OSError:  # nobody can tell: who reads it will say why
@@ -234,7 +234,7 @@ def _search(paths: Iterable[TargetPath], groups: Sequence[_Sought]) -> dict[str,
 
 def _tops(path: TargetPath) -> set[str]:
     try:
-        data = _content(path)
+        data = content(path)
     except OSError:
         return set()
     lists = STATEMENT.findall(b"\n".join(_lines(data, b"import")))
@@ -267,7 +267,7 @@ def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:
     return False
 
 
-def _content(path: str) -> bytes:
+def content(path: str) -> bytes:
     handle = tree.handle(path)
     try:
         data = os.read(handle, BLOCK)

@@ -26,15 +26,19 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
         first = losses[0]
         more = f" and {count(len(losses) - 1, 'other import')}" if len(losses) > 1 else ""
         file = relative(first.importer, evidence.inventory)
+        place = f"{file}:{first.line}" if first.line else file  # a compiled module has no lines
         does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
+        whose = "which is nowhere" if first.absent else f"of {first.lost.name}"
         yield finding(
             FindingKind.IMPORT_LOST,
             first.survivor.name,
-            f"{first.survivor.name} would fail: {file}:{first.line} {does} {first.module}, of {first.lost.name}{more}",
-            paths=tuple(dict.fromkeys(loss.path for loss in losses)),
-            provider=Provider(first.path, (first.lost.name,), first.lost.name),
+            f"{first.survivor.name} would fail: {place} {does} {first.module}, {whose}{more}",
+            paths=tuple(dict.fromkeys(loss.importer if loss.absent else loss.path for loss in losses)),
+            provider=None if first.absent else Provider(first.path, (first.lost.name,), first.lost.name),
             consumers=tuple(Consumer(loss.importer, loss.survivor.name, loss.chain) for loss in losses),
-            proof=("sed", "-n", f"{first.line}p", first.importer),
+            proof=("sed", "-n", f"{first.line}p", first.importer)
+            if first.line
+            else ("grep", "-c", first.module, first.importer),
         )
 
 
