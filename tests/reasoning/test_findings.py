@@ -199,6 +199,12 @@ def test_an_import_that_fails_is_told_by_the_statement_that_does_or_the_one_that
     assert leads.message == "stayer would fail: st/x.py:3 leads to an import of pkg.a, of leaver"
 
 
+def test_an_import_by_a_compiled_module_has_no_line_and_is_proven_by_the_name_in_it() -> None:
+    (one,) = found(replace(BASE, imports=(importing("import st", "st/x.py", "import pkg.a", line=0),)))
+    assert one.message == "stayer would fail: st/x.py imports pkg.a, of leaver"
+    assert one.proof == ("grep", "-c", "pkg.a", at("st/x.py"))
+
+
 def requirement(grade: Grade | None, *, extra: bool = False) -> list[tuple[FindingKind, Severity, str]]:
     loss = LostRequirement(STAYER, LEAVER, "leaver>=1; extra == 'x'" if extra else "leaver>=1; x", extra)
     grades = {} if grade is None else {(STAYER.info, LEAVER.key): grade}
@@ -217,6 +223,13 @@ def test_a_lost_requirement_is_told_by_the_evidence_that_decided() -> None:
     ]
     assert requirement(Grade(Severity.REFUSE, Basis.KNOWN_LOAD)) == [
         (lost, Severity.REFUSE, "stayer requires leaver, which is known to be opened at run time")
+    ]
+    assert requirement(Grade(Severity.REFUSE, Basis.COMPILED, at("st/x.so"), 0, "_dep")) == [
+        (
+            lost,
+            Severity.REFUSE,
+            "stayer requires leaver, whose _dep is named in a compiled module (st/x.so)",
+        )
     ]
     assert requirement(Grade(Severity.NOTE, Basis.NOWHERE)) == []
     assert requirement(None, extra=True) == [

@@ -245,6 +245,15 @@ def test_who_does_not_fit_any_more_is_renewed_in_the_same_step(kind: FindingKind
     assert last == NOT
 
 
+def test_what_could_not_be_looked_into_is_named_among_what_not_to_install() -> None:
+    unknown = verdict((FindingKind.CANNOT_TELL, Severity.REFUSE, "sdist"))
+    assert ways(unknown, into=turn(OTHER, requested=["sdist", "lib"])) == (
+        Remedy("Do not install lib, sdist"),
+    )
+    alone = turn(OTHER, replaced=[], arriving=[], requested=["sdist"])
+    assert ways(unknown, into=alone) == (Remedy("Do not install sdist"),)
+
+
 def test_files_that_are_lost_by_no_replacement_are_no_matter_of_laying_down_anew() -> None:
     fresh = turn(OTHER, replaced=[])
     assert ways(verdict(FILE_LOST), into=fresh) == (NOT,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from safepip.model.imports import Grade, ImportLoss
+from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.paths import TargetPath
 from safepip.model.report import Consumer, Finding, FindingKind, Provider, Severity
 from safepip.reasoning.libraries.losses import relative
@@ -66,4 +66,5 @@ def _requirement_message(loss: LostRequirement, grade: Grade | None, evidence: E
         return f"{loss.survivor.name} {asks} {loss.requirement.partition(';')[0].strip()}"
     line = f":{grade.line}" if grade.line else ""
     where = f" ({relative(grade.path, evidence.inventory)}{line})" if grade.path else ""
-    return f"{loss.survivor.name} {asks} {loss.lost.name}, which {grade.basis.value}{where}"
+    what = f"whose {grade.module}" if grade.basis is Basis.COMPILED else "which"
+    return f"{loss.survivor.name} {asks} {loss.lost.name}, {what} {grade.basis.value}{where}"

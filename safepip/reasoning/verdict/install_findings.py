@@ -92,7 +92,9 @@ def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy
                 ((*safepip, "install", "--rollback", "--upgrade", *pinned, *losers),),
             )
         )
-    return (*found, Remedy(f"Do not install {some(dist.name for dist in turn.arriving)}"))
+    keys = {dist.key for dist in turn.arriving}
+    unread = sorted(turn.requested - keys)  # no wheel of theirs could be looked into
+    return (*found, Remedy(f"Do not install {some([*(dist.name for dist in turn.arriving), *unread])}"))
 
 
 def _losers(verdict: Verdict, turn: Turn, pinned: Sequence[str]) -> tuple[str, ...]:
