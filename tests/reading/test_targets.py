@@ -163,6 +163,16 @@ def test_an_environment_that_was_moved_is_read_where_it_lies(tmp_path: Path) -> 
     assert as_told(read_target(str(python), clean())) == asked(python, clean())
 
 
+def test_an_environment_whose_base_was_upgraded_within_its_release_is_what_now_runs(tmp_path: Path) -> None:
+    python = make(base_python("3.12"), tmp_path / "venv")
+    config = tmp_path / "venv/pyvenv.cfg"
+    lines = config.read_text().splitlines()
+    config.write_text("".join("version = 3.12.0\n" if x.startswith("version") else f"{x}\n" for x in lines))
+    told = read_target(str(python), clean())
+    assert as_told(told) == asked(python, clean())
+    assert told.version != "3.12.0"
+
+
 def test_virtualenvs_own_form_is_read(tmp_path: Path) -> None:
     pytest.importorskip("virtualenv")
     subprocess.run([sys.executable, "-m", "virtualenv", "-q", tmp_path / "made"], check=True)
