@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
+from itertools import islice
 
 from safepip.commands.between import Both
 from safepip.model.change import Removal
@@ -21,6 +22,8 @@ from safepip.reasoning.code import imports
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.requirements import requires_closure
 from safepip.world import Changed, World
+
+MOST_ABSENT = 1000  # names; a hundred distributions together have half of that
 
 
 def losses(both: Both) -> tuple[ImportLoss, ...]:
@@ -54,8 +57,9 @@ def losses(both: Both) -> tuple[ImportLoss, ...]:
 def _absent(names: Iterable[str], both: Both) -> frozenset[str]:
     """What underlined names stand for may be linked into the interpreter."""
     finders = [Finder(world, both.turn.now.target) for world in (both.before, both.after)]
-    plain = (name for name in names if name.isidentifier() and not name.startswith("_"))
-    return frozenset(name for name in plain if not any(finder.find(name) for finder in finders))
+    plain = (name for name in sorted(names) if name.isidentifier() and not name.startswith("_"))
+    absent = (name for name in plain if not any(finder.find(name) for finder in finders))
+    return frozenset(islice(absent, MOST_ABSENT))
 
 
 def _failing(
