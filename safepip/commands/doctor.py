@@ -119,8 +119,8 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
     Check.ALTERED_FILE: lambda patient: holdings.altered(
         patient.altered, patient.damaged, patient.scene.inventory
     ),
-    Check.DUPLICATE_METADATA: lambda patient: holdings.duplicates(patient.scene.inventory),
-    Check.NO_RECORD: lambda patient: holdings.without_record(patient.scene.inventory),
+    Check.DUPLICATE_METADATA: lambda patient: holdings.duplicates(patient.recorded),
+    Check.NO_RECORD: lambda patient: holdings.without_record(patient.recorded),
     Check.REACH_BEYOND: lambda patient: holdings.reaching(patient.reaches(), patient.scene.inventory),
     Check.ENV_RELIANT: lambda patient: diagnosis.env_reliant(
         patient.survey, patient.bare(), patient.scene.objects

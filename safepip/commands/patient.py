@@ -11,12 +11,12 @@ from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
-from safepip.model.environment import Distribution, Install, Target
+from safepip.model.environment import Distribution, Install, Inventory, Target
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
-from safepip.reading.sites import altered, shares, stashes
+from safepip.reading.sites import altered, packaged, shares, stashes
 from safepip.reasoning.changes import removal
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.code import imports
@@ -45,11 +45,20 @@ class Patient:
         return NOTHING if surveyor is None else surveyor.survey(self.scene.objects.elves)
 
     @cached_property
+    def recorded(self) -> Inventory:
+        """Those of whom RECORD tells what was laid down; of what dpkg keeps, dpkg does."""
+        kept = packaged.kept_by_dpkg(self.scene.inventory)
+        rest = tuple(dist for dist in self.scene.inventory.distributions if dist.info not in kept)
+        return replace(self.scene.inventory, distributions=rest) if kept else self.scene.inventory
+
+    @cached_property
     def missing(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
-        return {
-            dist.info: holdings.missing_files(dist, self.scene.disk)
-            for dist in self.scene.inventory.distributions
-        }
+        everybody = self.scene.inventory.distributions
+        found = {dist.info: holdings.missing_files(dist, self.scene.disk) for dist in everybody}
+        for info in found.keys() - {dist.info for dist in self.recorded.distributions}:
+            listed = packaged.of_dpkg(frozenset(found[info])) if found[info] else {}
+            found[info] = tuple(path for path in found[info] if path in listed)
+        return found
 
     @cached_property
     def hollows(self) -> tuple[Hollow, ...]:
@@ -80,7 +89,7 @@ class Patient:
         shared = frozenset(item.path for item in self.shared)
         return {
             dist.info: tuple(altered.find(dist, shared | _launchers(dist, self.scene.target)))
-            for dist in self.scene.inventory.distributions
+            for dist in self.recorded.distributions
         }
 
     @cached_property

@@ -273,3 +273,23 @@ def test_very_long_paths_and_names_in_no_encoding_are_found_in_an_image(image: I
     runpath = f"$ORIGIN/../{folder}/{odd}"
     image.add("app", {"app/__init__.py": "", f"app/_core{image.suffix}": image.module(name, runpath=runpath)})
     assert image.safepip("doctor", "--json").report["broken"] == []
+
+
+def test_of_what_dpkg_keeps_its_lists_and_not_records_tell_what_is_missing(tmp_path: Path) -> None:
+    image = make_image(tmp_path / "image", prefix="/usr")
+    info = image.add("tool", {"tool/__init__.py": "", "tool/gone.py": "", "../scripts/tool": "#!python"})
+    lists = image.root / "var/lib/dpkg/info"
+    lists.mkdir(parents=True)
+    kept = (info, *info.iterdir(), image.site / "tool/__init__.py", image.site / "tool/gone.py")
+    names = [f"/{path.relative_to(image.root)}\n" for path in kept]
+    (lists / "python3-tool.list").write_text("".join(["/.\n", *names]))
+    (image.site / "../scripts/tool").unlink()
+    (image.site / "tool/__init__.py").write_text("built = 'anew'\n")
+    assert image.safepip("doctor", "--json").report["broken"] == []
+
+    (image.site / "tool/gone.py").unlink()
+    [item] = image.safepip("doctor", "--json").report["broken"]
+    assert (item["check"], item["paths"]) == (
+        "missing-file",
+        ["/usr/lib/python3.12/site-packages/tool/gone.py"],
+    )

@@ -27,7 +27,7 @@ def reaches(removal: Removal, target: Target) -> tuple[Reach, ...]:
         return ()
     files = frozenset(removal.files)
     system = frozenset(path for path in files if path.startswith(OF_DPKG) and not path.startswith(LOCAL))
-    kept = ((_of_dpkg(system) if system else {}, Why.DPKG), (_of_conda(files, target), Why.CONDA))
+    kept = ((of_dpkg(system) if system else {}, Why.DPKG), (_of_conda(files, target), Why.CONDA))
     if not any(owned for owned, _ in kept):
         return ()
     taker = {path: dist for dist in removal.leaving for path in dist.used}
@@ -38,44 +38,24 @@ def reaches(removal: Removal, target: Target) -> tuple[Reach, ...]:
     )
 
 
+def kept_by_dpkg(inventory: Inventory) -> frozenset[TargetPath]:
+    """By info: whose metadata a package lists. Its RECORD is that of the build that was packaged, and dpkg's account
+    tells what lies there: scripts elsewhere, empty files left out, modules compiled anew.
+    """
+    infos = frozenset(
+        dist.info
+        for dist in inventory.distributions
+        if dist.info.startswith(OF_DPKG) and not dist.info.startswith(LOCAL)
+    )
+    return frozenset(of_dpkg(infos)) if infos else infos
+
+
 def told(removal: Removal, inventory: Inventory) -> Removal:
     """`removal` where what pip leaves alone outside the environment says who keeps it."""
     return replace(removal, skipped=tuple(_with_keeper(skip, inventory) for skip in removal.skipped))
 
 
-def _with_keeper(skip: Skip, inventory: Inventory) -> Skip:
-    dist = next((dist for dist in inventory.distributions if dist.name == skip.name), None)
-    if dist is None or "outside environment" not in skip.reason:
-        return skip
-    try:
-        inside = [TargetPath(f"{dist.info}/{name}") for name in tree.listdir(dist.info)]
-    except OSError:
-        inside = []
-    keeper = next(iter(_of_dpkg(frozenset([dist.info, *inside])).values()), None)
-    return (
-        skip._replace(reason=f"{skip.reason}: dpkg keeps it as {keeper} (apt remove {keeper})")
-        if keeper
-        else skip
-    )
-
-
-def noted(removal: Removal) -> tuple[Unjudged, ...]:
-    """What only says of itself that another tool keeps it."""
-    return tuple(
-        Unjudged(
-            dist.info,
-            "installed by rpm, whose database is not read: which of its files rpm keeps is not known",
-        )
-        for dist in removal.leaving
-        if _tool(dist) == "rpm"
-    )
-
-
-def _tool(dist: Distribution) -> str:
-    return dist.installer.strip().lower()
-
-
-def _of_dpkg(files: frozenset[TargetPath]) -> dict[TargetPath, str]:
+def of_dpkg(files: frozenset[TargetPath]) -> dict[TargetPath, str]:
     """Each of `files` that a package lists, by the package's name; a diverted file is the diverter's."""
     try:
         names = sorted(name for name in tree.listdir(LISTS) if name.endswith(".list"))
@@ -99,6 +79,38 @@ def _of_dpkg(files: frozenset[TargetPath]) -> dict[TargetPath, str]:
                 if real in files:
                     owned.setdefault(real, package)
     return owned
+
+
+def _with_keeper(skip: Skip, inventory: Inventory) -> Skip:
+    dist = next((dist for dist in inventory.distributions if dist.name == skip.name), None)
+    if dist is None or "outside environment" not in skip.reason:
+        return skip
+    try:
+        inside = [TargetPath(f"{dist.info}/{name}") for name in tree.listdir(dist.info)]
+    except OSError:
+        inside = []
+    keeper = next(iter(of_dpkg(frozenset([dist.info, *inside])).values()), None)
+    return (
+        skip._replace(reason=f"{skip.reason}: dpkg keeps it as {keeper} (apt remove {keeper})")
+        if keeper
+        else skip
+    )
+
+
+def noted(removal: Removal) -> tuple[Unjudged, ...]:
+    """What only says of itself that another tool keeps it."""
+    return tuple(
+        Unjudged(
+            dist.info,
+            "installed by rpm, whose database is not read: which of its files rpm keeps is not known",
+        )
+        for dist in removal.leaving
+        if _tool(dist) == "rpm"
+    )
+
+
+def _tool(dist: Distribution) -> str:
+    return dist.installer.strip().lower()
 
 
 def _diversions() -> dict[str, tuple[str, str]]:
