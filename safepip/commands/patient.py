@@ -167,7 +167,8 @@ class Patient:
         target, finder = self.scene.target, Finder(self.scene.disk, self.scene.target)
         found = set()
         for dist in self.broken:
-            tops = top_modules(dist, self.scene.inventory, finder)
+            whole = self.scene.inventory.find(dist.key) or dist  # its broken modules alone tell no package
+            tops = top_modules(whole, self.scene.inventory, finder)
             for path in dist.files or ():
                 name = elf_objects.module_name(path, target)
                 head, _, tail = name.rpartition(".")
