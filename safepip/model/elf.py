@@ -87,6 +87,7 @@ class Flaw(Enum):
     WRONG_MACHINE = "wrong machine"
     WRONG_ORDER = "ELF file data encoding not little-endian"
     WRONG_ABI = "ELF file OS ABI invalid"
+    WRONG_ABI_VERSION = "ELF file ABI version invalid"
     WRONG_TYPE = "only ET_DYN and ET_EXEC can be loaded"
     PROGRAM = "cannot dynamically load executable"
     PIE_PROGRAM = "cannot dynamically load position-independent executable"

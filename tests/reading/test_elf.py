@@ -69,6 +69,7 @@ def test_of_a_tag_that_stands_twice_the_last_counts(tmp_path: Path) -> None:
         (Flaw.WRONG_CLASS, GOOD[:4] + b"\x07" + GOOD[5:]),
         (Flaw.WRONG_ORDER, GOOD[:5] + b"\x02" + GOOD[6:]),
         (Flaw.WRONG_ABI, GOOD[:7] + b"\x09" + GOOD[8:]),
+        (Flaw.WRONG_ABI_VERSION, GOOD[:8] + b"\x01" + GOOD[9:]),
         (Flaw.WRONG_TYPE, write(replace(SEARCHING, type=1))),
         (Flaw.WRONG_TYPE, write(replace(SEARCHING, type=4))),
         (Flaw.CUT_OFF, GOOD[:100]),

@@ -278,6 +278,23 @@ ORDER = [
         "libresolv.so.2 of the system",
         system={"/lib/libresolv.so.2": lib("libresolv.so.2")},
     ),
+    Case(
+        "A loaded path is not met by the same file's name from another working folder",
+        {
+            "X.so": lib(needs=["@/here/libT.so", "here/libT.so"]),
+            "here/libT.so": lib(),
+            "other/y": b"",
+        },
+        cwd="other",
+        glibc="missing here/libT.so",
+        musl="missing here/libT.so",
+    ),
+    Case(
+        "A preload may be what dlopen refuses",
+        {"X.so": x(runpath="@/q"), "no/libT.so.1": lib(T, noopen=True), **at("q")},
+        preload="@/no/libT.so.1",
+        glibc="",
+    ),
 ]
 
 LISTS = [
@@ -436,6 +453,38 @@ LISTS = [
         glibc="missing libT.so.1",
         musl="missing libT.so.1",
     ),
+    Case(
+        "LD_LIBRARY_PATH cannot name a folder with a colon",
+        {"X.so": x(), **at("co:lon")},
+        library_path="@/co:lon",
+        glibc="missing libT.so.1",
+        musl="missing libT.so.1",
+    ),
+    Case(
+        "$PLATFORM is expanded",
+        {"X.so": x(runpath="@/$PLATFORM/x"), **at("x86_64/x")},
+        "x86_64/x/libT.so.1",
+        "missing libT.so.1",
+        values_only="the platform's name is the processor's",
+    ),
+    Case(
+        "In braces LIB is the same",
+        {"X.so": x(runpath="@/${LIB}/x"), **at("lib/x86_64-linux-gnu/x", "lib64/x")},
+        "lib/x86_64-linux-gnu/x/libT.so.1",
+        "missing libT.so.1",
+    ),
+    Case(
+        "A token may stand behind other text",
+        {"X.so": x(runpath="@/a$LIB"), **at("alib/x86_64-linux-gnu", "alib64")},
+        "alib/x86_64-linux-gnu/libT.so.1",
+        "missing libT.so.1",
+    ),
+    Case(
+        "A newline separates in musl and is part of a name in glibc",
+        {"X.so": x(runpath="/nonexistent\n@/rn"), **at("rn")},
+        "missing libT.so.1",
+        "rn/libT.so.1",
+    ),
 ]
 
 V2, V3 = "glibc-hwcaps/x86-64-v2", "glibc-hwcaps/x86-64-v3"
@@ -514,6 +563,22 @@ CANDIDATES = [
          "no/libT.so.1", root="", main=program(needs=[T], rpath="@/no")),
     Case("A filter's library is a need",
          {"X.so": replace(lib(runpath="@"), filters=(T,))}, "missing libT.so.1"),
+    Case("A filter's library is searched with the filter's own paths",
+         {"X.so": replace(lib(runpath="@/a"), filters=(T,)), **at("a")}, "a/libT.so.1"),
+    Case("A program of fixed addresses found by a search ends it",
+         {"X.so": x(runpath="@/a:@/b"), "a/libT.so.1": replace(lib(T), type=2), **at("b")},
+         "libT.so.1: cannot dynamically load executable"),
+    Case("Another ABI version ends the search",
+         {"X.so": x(runpath="@/a:@/b"),
+          "a/libT.so.1": Broken(write(lib(T))[:8] + b"\x09" + write(lib(T))[9:], Flaw.WRONG_ABI_VERSION), **at("b")},
+         "libT.so.1: ELF file ABI version invalid"),
+    Case("A file that asks for an interpreter may be a library",
+         {"X.so": x(runpath="@/a"), "a/libT.so.1": replace(lib(T), interpreter="/lib/ld.so")}, "a/libT.so.1"),
+    Case("musl looks into no folder of a processor's variant",
+         {"X.so": x(runpath="@/a:@/b"), **at(f"a/{V2}", "b")}, None, "b/libT.so.1"),
+    Case("An archive ends the search",
+         {"X.so": x(runpath="@/a:@/b"), "a/libT.so.1": Broken(b"!<arch>\n".ljust(80), Flaw.NOT_ELF), **at("b")},
+         "libT.so.1: invalid ELF header", "libT.so.1: Exec format error"),
     Case("An auxiliary filter's library may be missing", {"X.so": replace(lib(runpath="@"), auxiliaries=(T,))}, ""),
     Case("An auxiliary filter's library is searched with the filter's own paths",
          {"X.so": replace(lib(runpath="@/a"), auxiliaries=(T,)), **at("a")}, "a/libT.so.1"),
@@ -686,9 +751,23 @@ LOADED = [
         None,
         "",
     ),
+    Case(
+        "No file is looked at for a name of musl's own libc",
+        {"X.so": lib(needs=["libm.so.6"], runpath="@/rn"), "rn/libm.so.6": SCRIPT},
+        None,
+        "",
+        library_path="@/rn",
+    ),
     *(
         Case(f"{name} is not musl's own libc", {"X.so": lib(needs=[name])}, None, f"missing {name}")
-        for name in ("libcrypt.so.1", "libresolv.so.2", "libc-extra.so.1", "ld-linux-x86-64.so.2")
+        for name in (
+            "libcrypt.so.1",
+            "libresolv.so.2",
+            "libnsl.so.1",
+            "libc-extra.so.1",
+            "ld-linux-x86-64.so.2",
+            "ld-musl-x86_64.so.1",
+        )
     ),
 ]
 

@@ -63,6 +63,8 @@ CASES = [
     Case("A symbol that nobody defines is lacking", (TF, ""), ("int other(void) { return 0; }", ""),
          (Symbol("tf", ""),), "undefined symbol: tf"),
     Case("A weak symbol may be lacking", (TF, ""), ("int other(void) { return 0; }", ""), (), consumer=WEAK),
+    Case("Data that nobody defines is lacking", ("int td = 7;", ""), ("int other(void) { return 0; }", ""),
+         (Symbol("td", ""),), "undefined symbol: td", consumer="extern int td; int call(void) { return td; }"),
     Case("A symbol that no relocation asks for may be lacking", (TF, ""), ("int other(void) { return 0; }", ""),
          (), consumer='__asm__(".globl tf"); int call(void) { return 3; }'),
     Case("Another object of the closure may define the symbol", (TF, ""), ("int other(void) { return 0; }", ""),

@@ -183,8 +183,10 @@ def _identity_flaw(head: bytes) -> Flaw | None:
     if head[6] != 1 or head[9:16] != _PADDING:
         return Flaw.NOT_ELF
     system_v, gnu = head[7] == 0, head[7] == 3
-    if not ((system_v and head[8] == 0) or (gnu and head[8] < 4)):
+    if not (system_v or gnu):
         return Flaw.WRONG_ABI
+    if head[8] and not (gnu and head[8] < 4):
+        return Flaw.WRONG_ABI_VERSION
     return None
 
 
