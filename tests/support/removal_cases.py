@@ -430,6 +430,15 @@ def no_record_but_installed_files(box: Box) -> tuple[str, ...]:
     return ("pkg",)
 
 
+@case()
+def a_record_that_is_a_link_is_read_through(box: Box) -> tuple[str, ...]:
+    box.dist("pkg", "pkg/x.py").put("other.py")
+    record = box.sp / "pkg-1.0.dist-info/RECORD"
+    shutil.move(record, box.v / "RECORD")
+    record.symlink_to(box.v / "RECORD")
+    return ("pkg",)
+
+
 @case(versions=True)
 def record_is_a_folder(box: Box) -> tuple[str, ...]:
     box.dist("pkg", *PKG, record=None)
