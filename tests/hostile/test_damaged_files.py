@@ -139,6 +139,8 @@ def test_a_wheel_whose_members_are_damaged_cannot_be_unpacked(tmp_path: Path) ->
         {"items": [["file", 5, 0o644, 0]]},
         {"items": [["file", "a", 0o644, 1 << 70]]},
         {"items": [["file", "\ud800", 0o644, 0]]},
+        {"items": [["file", "a\0b", 0o644, 0]]},
+        {"items": [["link", "a", 0o644, 0, 0, -1, -1, "b\0"]]},
         {"items": [["link", "a", 0o644, 0, 0, -1, -1, 7]]},
     ],
 )

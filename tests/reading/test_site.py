@@ -146,6 +146,10 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         ("e", "METADATA", b""),
         ("f", "RECORD", b'"f.py,,\nf-1.0.dist-info/RECORD,,\n'),
         ("g", "RECORD", b"g.py,,\n"),
+        ("h", "RECORD", b"h.py,,\nh-1.0.dist-info/RECORD$,,\n"),
+        ("i", "RECORD", b"i.py,,\ni-1.0.dist-info/METADATA,,4i-1.0.dist-info/RECORD,,\n"),
+        ("j", "RECORD", b"j.py,,\n../../j-1.0.dist-info/RECORD,,\n"),
+        ("k", "RECORD", b"k.py,,\n./k-1.0.dist-info/../k-1.0.dist-info/RECORD,,\n"),
     ):
         (install(site, name, {f"{name}.py": ""}) / file).write_bytes(data)
     found = {str(dist.key): dist for dist in inventory(site).distributions}
@@ -158,6 +162,10 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         "e": (Fault.METADATA_WITHOUT_NAME, Fault.METADATA_WITHOUT_VERSION),
         "f": (Fault.RECORD_SWALLOWS,),
         "g": (Fault.RECORD_CUT_OFF,),
+        "h": (Fault.RECORD_CUT_OFF,),
+        "i": (Fault.RECORD_CUT_OFF,),
+        "j": (Fault.RECORD_CUT_OFF,),
+        "k": (),
     }
     assert (found["a"].files, found["c"].version, found["e"].name) == (None, "1.0", "e")
     assert Unjudged(f"{site}/a-1.0.dist-info", "RECORD is not UTF-8") in inventory(site).unjudged

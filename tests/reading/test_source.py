@@ -340,3 +340,25 @@ def test_what_a_module_lists_as_lazy_is_deferred_where_python_knows_the_list() -
 def test_no_import_in_a_class_or_of_every_name_is_lazy() -> None:
     text = "__lazy_modules__ = ['numpy', 'scipy']\nclass A:\n    import numpy\nfrom scipy import *\n"
     assert stands(text, version=(3, 15)) == {"numpy": SURE, "scipy": SURE}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "q = \"'''\"\nimport numpy\n'''x\nz'''\n",
+        "# it's '''\nimport numpy\n'''a\n# '''\n",
+        '"""it is \'\'\' here"""\nimport numpy\n"""\nand\n"""\n',
+        "q = r'\\\\'\nimport numpy\nw = '''\n\\'''\n'''\n",
+    ],
+)
+def test_a_mark_of_three_quotes_inside_another_text_or_a_comment_opens_none(text: str) -> None:
+    assert list(stands(text)) == ["numpy"]
+
+
+def test_an_import_at_the_end_of_a_very_long_line_is_seen() -> None:
+    assert list(stands(f"x = [{'1, ' * 1000}]; import numpy\n")) == ["numpy"]
+
+
+def test_a_name_of_hundreds_of_parts_in_a_list_of_imports_is_too_heavy_to_parse() -> None:
+    found = read_module(f"import os, {'a.' * 300}b\n".encode(), "mod", is_package=False)
+    assert found == Unread("a name of more than 200 parts")

@@ -113,9 +113,12 @@ def test_a_damaged_answer_is_none(tmp_path: Path, damage: bytes) -> None:
     assert answers(there).about(there.plan("leaf")) is None
 
 
-def test_an_answer_with_rows_of_another_form_is_none(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("kept", "other"), [(b'"REACHED"', b'"SOMEHOW"'), (b'["import user","x"]', b'["import user"]')]
+)
+def test_an_answer_with_rows_of_another_form_is_none(tmp_path: Path, kept: bytes, other: bytes) -> None:
     there = two(tmp_path)
     answers(there).keep(there.plan("leaf"), found(there))
     for file in (tmp_path / "cache/safepip/imports").iterdir():
-        file.write_bytes(file.read_bytes().replace(b'"REACHED"', b'"SOMEHOW"'))
+        file.write_bytes(file.read_bytes().replace(kept, other))
     assert answers(there).about(there.plan("leaf")) is None

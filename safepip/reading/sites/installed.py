@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
@@ -186,11 +186,15 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
     except ValueError:
         faults.append(Fault.RECORD_BROKEN)
         return Listed()
-    if f"{os.path.basename(info)}/RECORD" not in text and info.endswith(".dist-info"):
-        faults.append(Fault.RECORD_CUT_OFF)
-    elif '"' in text and len(rows) < len(text.splitlines()):
+    if '"' in text and len(rows) < len(text.splitlines()):
         faults.append(Fault.RECORD_SWALLOWS)
+    elif info.endswith(".dist-info") and not _lists_itself(info, rows, placed):
+        faults.append(Fault.RECORD_CUT_OFF)
     return placed
+
+
+def _lists_itself(info: TargetPath, rows: Sequence[str], placed: Listed) -> bool:
+    return f"{os.path.basename(info)}/RECORD" in rows or TargetPath(f"{info}/RECORD") in (placed.files or ())
 
 
 def _rows(text: str, target: Target) -> list[str]:

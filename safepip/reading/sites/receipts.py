@@ -185,6 +185,8 @@ def _check(item: Item) -> None:
     for text in (item.path, item.goal, item.digest):
         if not isinstance(text, str):
             raise TypeError(f"odd item {item.path!r}")
+        if "\0" in text:
+            raise ValueError(f"odd item {item.path!r}")
         os.fsencode(text)
 
 

@@ -17,6 +17,8 @@ METHOD = re.compile(
     re.MULTILINE,
 )
 DECORATOR = re.compile(rb"^[ \t]+@[^\n(]*(?:\([^\n]*\))?(\n)", re.MULTILINE)
+QUOTES = (b'"""', b"'''")
+CODE = re.compile(rb"(?:[^#\"']++|\"(?:[^\"\\]|\\.)*+\"|'(?:[^'\\]|\\.)*+')*+(#?)", re.DOTALL)
 CONTINUES = (b"else", b"elif", b"except", b"finally")
 IMPORT = re.compile(rb"import(?:_module|__|(?!\w))")
 DECIDES = (
@@ -30,12 +32,19 @@ BY_NAME = (b"__import__", b"import_module")
 OTHER_NAME = re.compile(rb"\w")
 ASSIGNMENT = re.compile(rb"\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\[({\"']")
 ENDS = re.compile(rb"\braise\b|exit\(")
+LONG_LINE = 1000  # bytes; what stands before an import on a longer one is not looked for
 STEPS = 3  # calls that are followed from one function of the module to the next
 
 
 def cut(data: bytes) -> bytes:
-    """`data`, of plain newlines, with every line blank that importing it does not run, or that cannot lead to an import."""
-    starts = tuple(_starts(data))
+    """`data`, of plain newlines, with every line blank that importing it does not run, or that cannot lead to an import.
+
+    As it is where its lines do not tell what is text and what is code.
+    """
+    texts = _texts(data)
+    if texts is None:
+        return data
+    starts = tuple(_starts(data, texts))
     ends = (*starts[1:], len(data))
     importing = {bisect_right(starts, place) - 1 for place in _imports(data)}
     functions = {
@@ -55,17 +64,45 @@ def cut(data: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _starts(data: bytes) -> Iterator[int]:
-    """Where statements of the top level begin, with all that belongs to them; text in triple quotes is never split."""
-    quotes = {mark: 0 for mark in (b'"""', b"'''") if mark in data}
-    last, decorated = 0, data.startswith(b"@")
+def _texts(data: bytes) -> list[tuple[int, int]] | None:
+    """Where each text in triple quotes lies. None where a mark may stand in another text, or has a backslash before it."""
+    texts: list[tuple[int, int]] = []
+    end = 0
+    places = {mark: data.find(mark) for mark in QUOTES}
+    while found := [(place, mark) for mark, place in places.items() if place >= 0]:
+        start, mark = min(found)
+        before = CODE.match(data, _line(data, end, start), start)
+        if before is not None and before[1]:
+            end = data.find(b"\n", start) + 1 or len(data)
+        else:
+            closing = data.find(mark, start + 3)
+            if before is None or before.end() < start or closing < 0 or data[closing - 1 : closing] == b"\\":
+                return None
+            end = closing + 3
+            texts.append((start, end))
+        places = {mark: place if place >= end else data.find(mark, end) for place, mark in found}
+    return texts
+
+
+def _line(data: bytes, end: int, place: int) -> int:
+    """Where the line of `place` begins, and those that it continues; what comes before `end` is known."""
+    line = data.rfind(b"\n", end, place) + 1 or end
+    while line > end and data[max(line - 2, end) : line] == b"\\\n":
+        line = data.rfind(b"\n", end, line - 1) + 1 or end
+    return line
+
+
+def _starts(data: bytes, texts: Sequence[tuple[int, int]]) -> Iterator[int]:
+    """Where statements of the top level begin, with all that belongs to them; of `texts` none is split."""
+    following = iter((*texts, (len(data), len(data))))
+    begin, end = next(following)
+    decorated = data.startswith(b"@")
     yield 0
     for match in STATEMENT.finditer(data):
         start = match.start() + 1
-        for mark in quotes:
-            quotes[mark] ^= data.count(mark, last, start) & 1
-        last = start
-        if any(quotes.values()):
+        while end <= start:
+            begin, end = next(following)
+        if begin < start:
             continue
         if not decorated and not data.startswith(CONTINUES, start):
             yield start
@@ -79,8 +116,16 @@ def _imports(data: bytes) -> Iterator[int]:
         if end - start > len("import"):
             yield start
             continue
-        before = data[data.rfind(b"\n", 0, start) + 1 : start].lstrip()
-        if not before or before.startswith(b"from") or b":" in before or b";" in before:
+        nearest = max(start - LONG_LINE, 0)
+        line = data.rfind(b"\n", nearest, start) + 1 or nearest
+        before = data[line:start].lstrip()
+        if (
+            not before
+            or before.startswith(b"from")
+            or b":" in before
+            or b";" in before
+            or 0 < line == nearest
+        ):
             yield start
 
 

@@ -131,6 +131,8 @@ def _weighed(entry: Mapping[str, Any], dists: Mapping[TargetPath, Distribution])
 
 def _loss(row: list[Any], dists: Mapping[TargetPath, Distribution]) -> ImportLoss:
     survivor, lost, module, path, chain, importer, line, host = row
+    if len(chain) < 2:
+        raise ValueError("a chain leads from a beginning to an import")
     return ImportLoss(
         survivor=dists[survivor],
         lost=dists[lost],

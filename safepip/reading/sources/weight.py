@@ -22,18 +22,23 @@ _TEXT = re.compile(
     """,
     re.DOTALL | re.VERBOSE,
 )
+_GAP = r"(?:[ \t\f]|\\\n)*+"
+_WORD = rf"[\w\x80-\xff]++{_GAP}"
+_DOT = rf"\.{_GAP}"
 # CPython's parser makes a name with dots anew for each part of it: the square of its length.
-_ENDLESS_NAME = re.compile(rb"(?:import|from)[ \t](?:(?:[^\n.\\]|\\\n?)*+\.){200}")
+_ENDLESS_NAME = re.compile(
+    rf"""(?:import|from)(?![\w\x80-\xff]){_GAP}
+    (?:{_WORD}(?:{_DOT}{_WORD})*+(?:as(?![\w\x80-\xff]){_GAP}{_WORD})?+,{_GAP})*?
+    (?:(?:{_WORD})?+{_DOT}){{200}}""".replace("\n    ", "").encode()
+)
 
 
 def too_heavy(data: bytes) -> str:
     """Why `data` is not to be parsed; "" where nothing speaks against it."""
-    if _ENDLESS_NAME.search(data):
-        return "a name of more than 200 parts"
     rough = _tokens(data)
     if rough > MOST_TOKENS and (rough > _WITH_TEXT or _tokens(_TEXT.sub(_shorter, data)) > MOST_TOKENS):
         return f"more than {MOST_TOKENS} tokens"
-    return ""
+    return "a name of more than 200 parts" if _ENDLESS_NAME.search(data) else ""
 
 
 def _tokens(data: bytes) -> int:
