@@ -96,6 +96,17 @@ def test_claims_are_read_again_for_the_paths_that_are_asked_for(tmp_path: Path) 
     assert record.digest(a) != record.digest(b) == empty
 
 
+def test_a_row_that_is_said_again_counts_once_and_the_last_says_what_it_promises(tmp_path: Path) -> None:
+    info = install(tmp_path, "pkg", {"a.py": "x = 1\n", "b.py": ""})
+    own = "pkg-1.0.dist-info/RECORD,,\n"
+    (info / "RECORD").write_text("a.py,,5\nb.py,,0\n./a.py,,7\n" + "a.py,,6\n" * 1000 + own * 1000)
+    site = TargetPath(str(tmp_path.resolve()))
+    (dist,) = take_inventory(replace(target(), sites=(site,))).distributions
+    assert dist.files == (f"{site}/a.py", f"{site}/b.py", f"{site}/pkg-1.0.dist-info/RECORD")
+    a = TargetPath(f"{site}/a.py")
+    assert record.claims(dist, [a]) == {a: Claim("", 6)}
+
+
 def test_a_digest_is_made_by_the_claims_own_algorithm(tmp_path: Path) -> None:
     path = TargetPath(str(tmp_path / "x"))
     Path(path).write_bytes(b"")

@@ -98,7 +98,7 @@ def _add_site(known: dict[str, None], folder: str, habits: _Habits) -> None:
         return
     for name in names:
         if not (habits.skips_hidden and name.startswith(".")):
-            for line in _lines(f"{folder}/{name}", habits):
+            for line in dict.fromkeys(_lines(f"{folder}/{name}", habits)):
                 path = tree.abspath(os.path.join(folder, line))
                 if path not in known and tree.exists(path):
                     known.setdefault(path)

@@ -182,7 +182,7 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
         return Listed()
     try:
         rows = _rows(text, target)
-        placed = folder.place(rows)
+        placed = folder.place(list(dict.fromkeys(rows)))  # pip keeps a set
     except ValueError:
         faults.append(Fault.RECORD_BROKEN)
         return Listed()

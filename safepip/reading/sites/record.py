@@ -69,13 +69,14 @@ def claims(dist: Distribution, wanted: Collection[TargetPath]) -> dict[TargetPat
     if not wanted or not dist.files:
         return {}
     try:
-        found = rows(plain_file.content(f"{dist.info}/RECORD").decode())
+        text = plain_file.content(f"{dist.info}/RECORD").decode()
+        found = dict(zip(paths(text), rows(text), strict=True))
     except (OSError, ValueError):
         return {}
     if len(found) != len(dist.files):  # changed since the inventory was taken, or no RECORD was read then
         return {}
     wanted = frozenset(wanted)
-    return {path: claim(row) for path, row in zip(dist.files, found, strict=True) if path in wanted}
+    return {path: claim(row) for path, row in zip(dist.files, found.values(), strict=True) if path in wanted}
 
 
 def rows(text: str) -> list[list[str]]:
