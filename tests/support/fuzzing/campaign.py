@@ -63,6 +63,7 @@ class Campaign:
         subject.ready(place)
         path.write_bytes(data)
         may_change = tuple(f"{place.root}/{below}" for below in subject.may_change)
+        self._memory.start()
         try:
             with watch.watched(
                 may_change=may_change,

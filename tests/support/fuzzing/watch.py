@@ -86,6 +86,10 @@ class Memory:
         self._base = self._now()
         self._reset()
 
+    def start(self) -> None:
+        """What making the input took does not count."""
+        self._reset()
+
     def check(self) -> None:
         if resource.getrusage(resource.RUSAGE_SELF).ru_maxrss > self._base + KILOBYTES:
             most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - self._base
