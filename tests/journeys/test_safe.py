@@ -44,7 +44,7 @@ class Shop(NamedTuple):
     def core(self) -> str:
         code = "import pkg.core, pkg.same; print(pkg.core.VERSION)"
         done = subprocess.run(
-            [self.environment.python, "-c", code], capture_output=True, text=True, check=False
+            [self.environment.python, "-B", "-c", code], capture_output=True, text=True, check=False
         )
         return done.stdout.strip() or done.stderr.splitlines()[-1]
 
