@@ -16,6 +16,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 from typing import IO, Any, BinaryIO, Literal, TextIO, overload
 
+from safepip.errors import SafepipError
+
 _READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a fifo must not hold us up
 _MOST_LINKS = 40  # MAXSYMLINKS of the kernel
 IMAGE_ENVIRON = {
@@ -249,7 +251,11 @@ def abspath(path: str) -> str:
 
 
 def getcwd() -> str:
-    return os.getcwd() if _IMAGE.get() is None else "/"
+    try:
+        return os.getcwd() if _IMAGE.get() is None else "/"
+    except FileNotFoundError as error:
+        said = "the working folder no longer exists; nothing was touched"
+        raise SafepipError("no-working-folder", said, "cd elsewhere.") from error
 
 
 def expanduser(path: str) -> str:

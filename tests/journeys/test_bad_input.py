@@ -195,3 +195,20 @@ def test_an_unreadable_object_that_may_need_what_goes_is_refused(story: Environm
     assert ("cannot-tell", "closed") in {
         (finding["kind"], finding["distribution"]) for finding in report["findings"]
     }
+
+
+@pytest.mark.parametrize("words", [["uninstall", "--dry-run", "torch"], ["why", "torch"]])
+def test_a_working_folder_that_was_deleted_is_named(
+    story: Environment, tmp_path: Path, words: list[str]
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    command = [
+        "/bin/sh",
+        "-c",
+        'rmdir "$0" && exec "$@"',
+        str(gone),
+        str(Path(sys.executable).parent / "safepip"),
+    ]
+    done = run([*command, "--python", str(story.python), *words], cwd=gone)
+    assert (done.code, "the working folder no longer exists" in done.err) == (COULD_NOT, True), done.err
