@@ -13,13 +13,14 @@ from itertools import islice
 
 from safepip.commands.between import Both
 from safepip.model.change import Removal
-from safepip.model.environment import Distribution, Install, Inventory
+from safepip.model.environment import Inventory
 from safepip.model.imports import ImportLoss
-from safepip.model.paths import DistKey, TargetPath
+from safepip.model.paths import DistKey
 from safepip.reading.sources.moved import Moved
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.code import imports
 from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.health import diagnosis
 from safepip.reasoning.requirements import requires_closure
 from safepip.world import Changed, World
 
@@ -31,10 +32,10 @@ def losses(both: Both) -> tuple[ImportLoss, ...]:
     turn, modules = both.turn, both.scene.modules
     keys = {dist.key for dist in turn.replaced}
     renewed = [dist for dist in turn.arriving if dist.key in keys]
+    if not renewed:
+        return ()
     below = (one for dist in renewed for one in requires_closure(dist, turn.now))
-    looked = (
-        tuple({dist.info: dist for dist in (*renewed, *turn.arriving, *below)}.values()) if renewed else ()
-    )
+    looked = tuple({dist.info: dist for dist in (*renewed, *turn.arriving, *below)}.values())
     new = Moved(modules, both.bytes_after, frozenset(dist.info for dist in turn.arriving))
     absent = _absent({name for dist in looked for name in new.imported(dist)}, both)
     found = _failing(replace(turn.now, distributions=looked), both.after, new, absent)
@@ -68,18 +69,7 @@ def _failing(
     if not names:
         return ()
     site = inventory.target.sites[0]
-    missing = [
-        Distribution(
-            DistKey(name),
-            name,
-            "",
-            site,
-            TargetPath(f"{site}/{name}#absent"),
-            Install.DIST_INFO,
-            (TargetPath(f"{site}/{name}.py"),),
-        )
-        for name in sorted(names)
-    ]
+    missing = [diagnosis.absent(DistKey(name), site) for name in sorted(names)]
     files = tuple(path for dist in missing for path in dist.files or ())
     there = Restored(world, dict.fromkeys(files))
     code = imports.Code(sources.naming, sources.read, lambda _, __: (), sources.imported)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
@@ -11,9 +11,9 @@ from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
-from safepip.model.environment import Distribution, Install, Inventory, Target
+from safepip.model.environment import Distribution, Inventory, Target
 from safepip.model.imports import ImportLoss
-from safepip.model.paths import DistKey, TargetPath
+from safepip.model.paths import TargetPath
 from safepip.model.policy import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
 from safepip.reading.sites import altered, packaged, shares, stashes
@@ -115,7 +115,7 @@ class Patient:
         keys = dict.fromkeys(key for item in self.unmet if (key := requirement_key(item.wants)))
         absent = [key for key in keys if inventory.find(key) is None]
         phantoms = [
-            *self._absent(absent),
+            *(diagnosis.absent(key, inventory.target.sites[0]) for key in absent),
             *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
             *self.broken,
         ]
@@ -130,15 +130,6 @@ class Patient:
         losses = imports.examine(put, inventory, (before, Changed(before, gone)), code).losses
         modules.keep()
         return losses
-
-    def _absent(self, keys: Iterable[DistKey]) -> Iterator[Distribution]:
-        """A requirement that is not installed is taken to give a module of its own name."""
-        site = self.scene.target.sites[0]
-        for key in keys:
-            name = key.replace("-", "_")
-            info = TargetPath(f"{site}/{name}")
-            dist = Distribution(key, key, "", site, info, Install.DIST_INFO, ())
-            yield diagnosis.phantom(dist, "absent", [TargetPath(f"{site}/{name}.py")])
 
     @cached_property
     def broken(self) -> tuple[Distribution, ...]:

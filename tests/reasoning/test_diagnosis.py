@@ -293,3 +293,12 @@ def test_a_module_near_the_top_stands_for_one_with_a_shorter_path() -> None:
     contents: Mapping[str, Content] = {deep: lib(needs=["libnone.so"]), near: lib(needs=["libnone.so"])}
     (found,) = missing([dist("a", [deep, near])], contents)
     assert (found.path, found.paths) == (near, (deep, near))
+
+
+def test_what_is_not_installed_is_taken_to_give_a_module_of_its_own_name() -> None:
+    stand_in = diagnosis.absent(DistKey("lxml-html-clean"), TargetPath("/site"))
+    assert (stand_in.key, stand_in.info, stand_in.files) == (
+        "lxml-html-clean",
+        "/site/lxml_html_clean#absent",
+        ("/site/lxml_html_clean.py",),
+    )

@@ -130,12 +130,16 @@ class Modules:
             self._cache.save()
 
     def _sources(self, dist: Distribution) -> list[TargetPath]:
-        recorded = [
-            path
-            for path in dist.files or ()
-            if path.endswith(".py") and not TESTS.search(path, len(dist.location))
-        ]
-        return [*recorded, *(path for path in dist.sources if path.endswith(".py"))]
+        return [*recorded_sources(dist), *(path for path in dist.sources if path.endswith(".py"))]
+
+
+def recorded_sources(dist: Distribution) -> list[TargetPath]:
+    """Those that RECORD lists, tests aside."""
+    return [
+        path
+        for path in dist.files or ()
+        if path.endswith(".py") and not TESTS.search(path, len(dist.location))
+    ]
 
 
 def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Mapping
 from safepip.model.environment import Distribution
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.modules import TESTS, Modules, content
+from safepip.reading.sources.modules import Modules, content, recorded_sources
 
 Place = Callable[[TargetPath], TargetPath]
 
@@ -35,7 +35,7 @@ class Moved:
             return self._modules.naming(dist, names)
         last = {name: name.rpartition(".")[2].encode() for name in names}
         found: dict[str, tuple[TargetPath, ...]] = {}
-        for path in _sources(dist):
+        for path in recorded_sources(dist):
             data = self._bytes(path)
             for name in (name for name, word in last.items() if word in data):
                 found[name] = (*found.get(name, ()), path)
@@ -44,7 +44,7 @@ class Moved:
     def imported(self, dist: Distribution) -> frozenset[str]:
         """The top-level names in what looks like an import statement of `dist`, outside tests."""
         if dist.info not in self._tops:
-            found = (_tops(self._bytes(path)) for path in _sources(dist))
+            found = (_tops(self._bytes(path)) for path in recorded_sources(dist))
             self._tops[dist.info] = frozenset().union(*found)
         return self._tops[dist.info]
 
@@ -69,11 +69,3 @@ def _tops(data: bytes) -> set[str]:
         item.strip().partition(b".")[0].partition(b" ")[0] for found in lists for item in found.split(b",")
     )
     return {top.decode("utf-8", "replace") for top in tops if top}
-
-
-def _sources(dist: Distribution) -> list[TargetPath]:
-    return [
-        path
-        for path in dist.files or ()
-        if path.endswith(".py") and not TESTS.search(path, len(dist.location))
-    ]

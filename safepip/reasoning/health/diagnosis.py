@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from safepip.model.diagnosis import Ailment, Check, Level
-from safepip.model.environment import Distribution, Inventory
+from safepip.model.environment import Distribution, Install, Inventory
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
@@ -175,6 +175,13 @@ def env_reliant(now: Survey, bare: Survey, objects: Objects) -> Iterator[Ailment
                 answer.standing,
                 paths=(answer.provider,) if answer.provider else (),
             )
+
+
+def absent(key: DistKey, site: TargetPath) -> Distribution:
+    """A distribution of this name that is not installed: it is taken to give a module of its own name."""
+    name = key.replace("-", "_")
+    dist = Distribution(key, key, "", site, TargetPath(f"{site}/{name}"), Install.DIST_INFO, ())
+    return phantom(dist, "absent", [TargetPath(f"{site}/{name}.py")])
 
 
 def phantom(dist: Distribution, what: str, paths: Iterable[TargetPath]) -> Distribution:

@@ -113,10 +113,10 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
         )
         going = [dist.key for name in names for dist in inventory.distributions if dist.name == name]
         if cured and len(going) == len(names):
-            what = ", ".join(names)
-            title = f"Remove {what}, which nothing needs, and give back the files that it took the place of"
-            if len(names) > 1:
-                title = title.replace("that it took", "that they took")
+            what, who = ", ".join(names), "they" if len(names) > 1 else "it"
+            title = (
+                f"Remove {what}, which nothing needs, and give back the files that {who} took the place of"
+            )
             yield Cure(title, _safepip(inventory, "uninstall", "--safe", "-y", *going), cured)
 
 
