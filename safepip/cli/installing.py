@@ -63,7 +63,7 @@ def answer_uv(install: uv_grammar.Install, python: str | None) -> int | None:
         named = install.python or python or beside.environment_of_uv(os.getcwd(), os.environ)
         found = target.find(named)
     except SafepipError as error:
-        sys.stderr.write(f"safepip: this install is not guarded: {error.message}\n")
+        streams.say(f"safepip: this install is not guarded: {error.message}\n")
         return None
     as_json = install.json or os.environ.get(variables.JSON) == "1"
     words = Install(install.words, dry_run=False, json=as_json, rollback=install.rollback)
@@ -116,7 +116,7 @@ def _conclude(words: Install, done: Done, found: Found) -> int:
     if words.json:
         from safepip.render import installs
 
-        sys.stdout.write(f"{installs.dump(done.verdict, found.target, _outcome(done, back=back))}\n")
+        streams.write(f"{installs.dump(done.verdict, found.target, _outcome(done, back=back))}\n")
     else:
         _tell(done, found, back=back)
     return code
@@ -130,9 +130,8 @@ def _wants_back(words: Install, done: Done, found: Found) -> bool:
         return False
     from safepip.render import installs
 
-    sys.stderr.write(installs.show(done.verdict, streams.style(2), went_back=False))
-    sys.stderr.write("Take the install back (y/N)? ")
-    sys.stderr.flush()
+    streams.say(installs.show(done.verdict, streams.style(2), went_back=False))
+    streams.say("Take the install back (y/N)? ")
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
 
 
@@ -148,11 +147,11 @@ def _tell(done: Done, found: Found, *, back: bool) -> None:
         str(done.receipt.id if done.receipt else ""),
     )
     said = [*done.notes, *([done.unjudged] if done.unjudged else [])]
-    sys.stderr.write(installs.show_notes(said, style))
+    streams.say(installs.show_notes(said, style))
     if done.verdict is not None:
-        sys.stderr.write(installs.show(done.verdict, style, went_back=back))
+        streams.say(installs.show(done.verdict, style, went_back=back))
     if done.receipt is not None and (done.stopped or done.verdict is None):
-        sys.stderr.write(installs.show_stopped(done.pip_exit_code, () if back else undo, style))
+        streams.say(installs.show_stopped(done.pip_exit_code, () if back else undo, style))
 
 
 def _outcome(done: Done, *, back: bool) -> dict[str, object]:
@@ -170,11 +169,11 @@ def _report(verdict: Verdict, *, as_json: bool, chosen: str) -> None:
     if as_json:
         from safepip.render import document
 
-        sys.stdout.write(f"{document.dump(verdict)}\n")
+        streams.write(f"{document.dump(verdict)}\n")
         return
     if not verdict.installing and not verdict.findings:
-        sys.stdout.write("safepip: nothing is to be installed: what is asked for is there\n")
+        streams.write("safepip: nothing is to be installed: what is asked for is there\n")
         return
     from safepip.render import terminal
 
-    sys.stdout.write(terminal.show(verdict, streams.style(1), chosen))
+    streams.write(terminal.show(verdict, streams.style(1), chosen))

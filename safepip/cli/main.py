@@ -54,12 +54,12 @@ def _answer(request: Request) -> int:
         case ShowVersion(of_pip):
             from safepip import __version__
 
-            print(f"safepip {__version__}", file=sys.stderr)
+            streams.say(f"safepip {__version__}\n")
             return _pass_through(of_pip)
         case ShowHelp(command):
             from safepip.render import help_text
 
-            print(help_text.show(command), end="")
+            streams.write(help_text.show(command))
             return 0
         case Uninstall() as request:
             from safepip.cli import uninstalling
@@ -101,10 +101,10 @@ def _undo(request: Undo) -> int:
 
     found = target.find(request.python).target
     undone = undo.look_again(undo.undo(found, request.number), Scene(found, os.environ))
-    print(
-        changes.dump_undone(undone)
+    streams.write(
+        changes.dump_undone(undone) + "\n"
         if request.json
-        else changes.show_undone(undone, streams.style(1)).rstrip()
+        else changes.show_undone(undone, streams.style(1)).rstrip() + "\n"
     )
     if undone.in_the_way:
         return undo.REFUSED
@@ -118,17 +118,17 @@ def _history(request: History) -> int:
     found = target.find(request.python).target
     ledger = undo.drop(found) if request.drop else undo.history(found)
     if request.json:
-        print(changes.dump_history(ledger, dropped=request.drop))
+        streams.write(changes.dump_history(ledger, dropped=request.drop) + "\n")
     else:
-        print(changes.show_history(ledger, streams.style(1), dropped=request.drop), end="")
+        streams.write(changes.show_history(ledger, streams.style(1), dropped=request.drop))
     return 0
 
 
 def _fail(error: SafepipError, *, as_json: bool) -> int:
     from safepip.render import document, terminal
 
-    if as_json:
-        print(document.dump_error(error), flush=True)
+    if as_json and error.reference != streams.OUTPUT_LOST:
+        streams.write(document.dump_error(error) + "\n")
     else:
-        sys.stderr.write(terminal.show_error(error, streams.style(2)))
+        streams.say(terminal.show_error(error, streams.style(2)))
     return error.exit_code

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from safepip.cli import json_wanted
+from safepip.cli import json_wanted, streams
 from safepip.errors import UsageError
 from safepip.model.guard import GuardState
 from safepip.model.request import Ask
@@ -49,7 +49,7 @@ def answer(request: Ask) -> int:
     if request.command == "uv":
         return _uv(words, request.python)
     if "-h" in words or "--help" in words:
-        sys.stdout.write(_HELP[request.command])
+        streams.write(_HELP[request.command])
         return 0
     if request.command == "init":
         return _init(words)
@@ -67,7 +67,7 @@ def complete() -> int:
     asked = completion.asked(os.environ.get("COMP_WORDS", ""), os.environ.get("COMP_CWORD", ""))
     own = completion.own_words(asked, [kind.value for kind in FindingKind])
     pips = completing.pips_words(os.environ, sys.argv[0]) if completion.is_pips(asked) else []
-    sys.stdout.write("".join(f"{word}\n" for word in dict.fromkeys([*own, *pips])))
+    streams.write("".join(f"{word}\n" for word in dict.fromkeys([*own, *pips])))
     return 0
 
 
@@ -81,8 +81,7 @@ def _guard(words: Sequence[str], python: str | None, *, as_json: bool) -> int:
             "wrong-arguments", "guard wants one of: on, off, status", "See `safepip guard --help`."
         )
     done = acts[words[0]](target.find(python).target)
-    sys.stdout.write(f"{render.dump(done)}\n" if as_json else render.show(done))
-    sys.stdout.flush()
+    streams.write(f"{render.dump(done)}\n" if as_json else render.show(done))
     whole = done.state is GuardState.ON and all(entry.guarded for entry in done.entries)
     return 0 if whole or words[0] == "off" else UNGUARDED
 
@@ -103,7 +102,7 @@ def _uv(words: Sequence[str], python: str | None) -> int:
     if not uv_grammar.is_removal(words) or "--help" in words or "-h" in words:
         program, bare = beside.uv(os.environ), uv_grammar.unguarded(words)
         if bare:
-            sys.stderr.write(
+            streams.say(
                 f"safepip: `{bare}` changes the environment and is not guarded; `safepip doctor` tells afterwards what broke\n"
             )
         uv.become(program, words)
@@ -126,7 +125,7 @@ def _init(words: Sequence[str]) -> int:
         raise UsageError(
             "no-program", f"there is no safepip program beside {sys.executable}", "Install safepip."
         )
-    sys.stdout.write(completion.shell_code(words[0], program))
+    streams.write(completion.shell_code(words[0], program))
     return 0
 
 

@@ -6,15 +6,37 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from safepip.errors import OutOfTimeError
+from safepip.errors import OutOfTimeError, SafepipError
 
 if TYPE_CHECKING:
     from types import FrameType
 
     from safepip.render.terminal import Style
+
+OUTPUT_LOST = "output"
+
+
+def write(text: str) -> None:
+    """To standard output, at once: a report that does not arrive is an error, and not one of safepip's own."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the rest of the text would fail anew at the exit
+        message = f"standard output cannot be written: {error.strerror}"
+        raise SafepipError(OUTPUT_LOST, message, "Send it elsewhere, or make room.") from error
+
+
+def say(text: str) -> None:
+    """To standard error. Where that cannot be written there is nobody to tell, and what is under way goes on."""
+    with suppress(OSError):
+        sys.stderr.write(text)
+        sys.stderr.flush()
 
 
 def style(stream: int, *, verbose: bool = False) -> Style:

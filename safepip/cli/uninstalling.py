@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -58,7 +57,7 @@ def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
     except keeping.OvertakenError as error:
         if not again:
             raise
-        sys.stderr.write(f"safepip: {error.message}: judging it anew\n")
+        streams.say(f"safepip: {error.message}: judging it anew\n")
         return _judge(request, found, again=False)
 
 
@@ -80,7 +79,7 @@ def _mend(environment: Target, *, look_only: bool) -> None:
     if notes:
         from safepip.errors import printable
 
-        sys.stderr.writelines(f"safepip: {printable(note)}\n" for note in notes)
+        streams.say("".join(f"safepip: {printable(note)}\n" for note in notes))
 
 
 def _carry_out(assessment: Assessment, staged: Staged) -> int:
@@ -101,10 +100,8 @@ def _carry_out(assessment: Assessment, staged: Staged) -> int:
         from safepip.render import changes, document
 
         kept = changes.describe_kept(outcome.kept)
-        print(
-            document.dump(assessment.verdict, files=request.files, outcome=outcome.summary, kept=kept),
-            flush=True,
-        )
+        said = document.dump(assessment.verdict, files=request.files, outcome=outcome.summary, kept=kept)
+        streams.write(f"{said}\n")
     _report_outcome(outcome, assessment)
     return outcome.exit_code
 
@@ -130,7 +127,7 @@ def _may_go_on(assessment: Assessment) -> bool:
         raise SafepipError("no-input", "no input is allowed, and -y was not given; nothing was touched")
     try:
         while (answer := input("Proceed (Y/n)? ").strip().lower()) not in {"", "y", "n"}:
-            print(f"Your response ({answer!r}) was not one of the expected responses: y, n")
+            streams.write(f"Your response ({answer!r}) was not one of the expected responses: y, n\n")
     except EOFError:
         raise SafepipError("no-input", "there was no answer; nothing was touched", "Add -y.") from None
     return answer != "n"
@@ -142,38 +139,37 @@ def _report(assessment: Assessment) -> None:
     if request.json:
         from safepip.render import document
 
-        print(document.dump(verdict, files=request.files), flush=True)
+        streams.write(document.dump(verdict, files=request.files) + "\n")
         return
     if request.format != "terminal":
         from safepip import __version__
         from safepip.render import machines
 
-        print(machines.show_verdict(request.format, verdict, __version__), end="", flush=True)
+        streams.write(machines.show_verdict(request.format, verdict, __version__))
         return
     from safepip.render import terminal
 
-    stream = sys.stdout if request.dry_run else sys.stderr
-    style = streams.style(stream.fileno(), verbose=request.verbose > 0)
+    tell, number = (streams.write, 1) if request.dry_run else (streams.say, 2)
+    style = streams.style(number, verbose=request.verbose > 0)
     if not (request.quiet and assessment.stops in {None, 0} and not verdict.warned):
-        if assessment.stops and not stream.isatty() and not request.verbose:
+        if assessment.stops and not os.isatty(number) and not request.verbose:
             from safepip.render import brief
 
-            stream.write(brief.show(verdict))
+            tell(brief.show(verdict))
             return
-        stream.write(terminal.show(verdict, style, assessment.found.reason))
+        tell(terminal.show(verdict, style, assessment.found.reason))
         if assessment.sparing is not None:
             from safepip.render import changes
 
-            stream.write(changes.show_sparing(assessment.sparing, style, done=False))
-        stream.flush()
+            tell(changes.show_sparing(assessment.sparing, style, done=False))
 
 
 def _report_outcome(outcome: Outcome, assessment: Assessment) -> None:
     from safepip.render import changes, terminal
 
     removal, target = assessment.case.removal, assessment.found.target
-    sys.stderr.write(terminal.show_outcome(outcome.summary, outcome.verdict, streams.style(2)))
+    streams.say(terminal.show_outcome(outcome.summary, outcome.verdict, streams.style(2)))
     if assessment.sparing is not None and outcome.kept.receipt is not None:
-        sys.stderr.write(changes.show_sparing(assessment.sparing, streams.style(2), done=True))
+        streams.say(changes.show_sparing(assessment.sparing, streams.style(2), done=True))
     if not assessment.request.quiet or outcome.verdict is not None:
-        sys.stderr.write(changes.show_kept(outcome.kept, removal, target, streams.style(2)))
+        streams.say(changes.show_kept(outcome.kept, removal, target, streams.style(2)))

@@ -54,10 +54,12 @@ def mend(target: Target) -> tuple[str, ...]:
 def with_way_back(order: Order, act: Act) -> Kept:
     """Let `act` do what is ordered. Where it fails halfway, all is put back."""
     removal, target = order.removal, order.target
+    if not removal.files:
+        return Kept(act(()))
     refuse_read_only(removal)
     home = receipts.home_of(removal, target)
     reason = "it lies outside the environment" if home is None else receipts.distrusted(home)
-    if home is None or reason or not removal.files:
+    if home is None or reason:
         return Kept(act(()), unkept=reason)
     try:
         handle = lock.open_in(vault.make_room(home))

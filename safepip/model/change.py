@@ -42,6 +42,7 @@ class Halt(NamedTuple):
     name: str
     reason: str
     exit_code: int
+    stuck: bool = False  # at what it may not move or delete, not at what is recorded
 
 
 class Edit(NamedTuple):

@@ -87,13 +87,15 @@ def headline(verdict: Verdict) -> str:
     if verdict.installing:
         return _headline_of_install(verdict)
     leaving = [f"{dist.name} {dist.version}".strip() for dist in verdict.removal.leaving]
-    what = _some(leaving) or _some([skip.name for skip in verdict.removal.skipped]) or "nothing"
+    halt = verdict.removal.halt
+    tried = [*([halt.name] if halt else []), *(skip.name for skip in verdict.removal.skipped)]
+    what = _some(leaving or tried) or "nothing"
     match verdict.decision:
         case Decision.REFUSE:
             losers = _some(_losers(verdict, Severity.REFUSE))
             return (
                 f"safepip: REFUSED: removing {what} would break {losers}"
-                if losers
+                if losers and leaving
                 else f"safepip: REFUSED: not removing {what}"
             )
         case Decision.WARN:

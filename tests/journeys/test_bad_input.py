@@ -141,6 +141,34 @@ def test_a_closed_pipe_ends_quietly(story: Environment) -> None:
     assert b"Traceback" not in said
 
 
+@pytest.mark.parametrize("words", [["doctor", "--json"], ["uninstall", "--dry-run", "leaf"], ["history"]])
+def test_a_report_that_cannot_be_written_is_an_error_and_no_mistake_of_safepips(
+    story: Environment, words: list[str]
+) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            [*GUARD, "--python", str(story.python), *words], stdout=full, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == COULD_NOT
+    assert done.stderr.decode() == (
+        "safepip: error: standard output cannot be written: No space left on device\n"
+        "  Send it elsewhere, or make room.\n"
+    )
+
+
+def test_what_cannot_be_said_on_standard_error_stops_nothing(story: Environment) -> None:
+    with Path("/dev/full").open("wb") as full:
+        command = [*GUARD, "--python", str(story.python), "uninstall", "-y", "leaf"]
+        done = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=full, check=False)
+    assert (done.returncode, (story.site / "leaf.py").exists()) == (0, False)
+
+
+def test_a_name_that_is_not_installed_gets_pips_warning_and_no_way_back(story: Environment) -> None:
+    answer = story.safepip("uninstall", "-y", "laef")
+    assert (answer.code, "Skipping laef as it is not installed" in answer.err) == (0, True)
+    assert "kept" not in answer.err
+
+
 def test_ctrl_c_while_judging_touches_nothing_and_says_so(story: Environment, tmp_path: Path) -> None:
     fifo = tmp_path / "requirements"
     os.mkfifo(fifo)

@@ -106,8 +106,11 @@ def test_what_is_no_toml_is_named(files: Files) -> None:
 
 def test_a_file_that_cannot_be_read_is_named(files: Files) -> None:
     (files.home / "safepip/config.toml").mkdir(parents=True)
-    with pytest.raises(SafepipError, match=r"config\.toml: it cannot be read: Is a directory"):
+    with pytest.raises(SafepipError, match=r"config\.toml: it cannot be read: Is a directory") as caught:
         files.load()
+    assert caught.value.hint == (
+        "Make it readable for this user, or lead XDG_CONFIG_HOME to settings that may be."
+    )
 
 
 def test_a_relative_configuration_home_is_passed_over(

@@ -118,6 +118,12 @@ def test_where_pip_would_stop_a_record_is_written_first() -> None:
     ]
 
 
+def test_where_pip_may_not_move_a_path_no_install_would_help() -> None:
+    halt = Halt("fixed", "pip cannot move /env/bin/fixed", 2, stuck=True)
+    of = Verdict(target(), Removal(halt=halt), (lost(FindingKind.CANNOT_TELL, "fixed"),))
+    assert proposed(of) == [("Make that path writable for this user, then ask again", [])]
+
+
 def test_nothing_can_be_removed_safely_where_nothing_would_leave() -> None:
     of = Verdict(target(), Removal(), (lost(FindingKind.REACH_BEYOND),))
     assert proposed(of) == []

@@ -113,7 +113,7 @@ def test_a_developed_project_loses_its_line_and_keeps_its_source() -> None:
 def test_a_pip_that_does_not_put_back_leaves_what_it_has_moved() -> None:
     pkg = replace(dist("pkg", ["aaa.py", "zzz.py"]), as_written=(at("aaa.py"), at("zzz.py"), at("b/..")))
     more: dict[str, Content] = {at("b/x"): b""}
-    halt = Halt("pkg", f"pip cannot move {SITE}/b/..", 2)
+    halt = Halt("pkg", f"pip cannot move {SITE}/b/..", 2, stuck=True)
     env = inventory(pkg)
     assert plan(keys("pkg"), env, world(pkg, more=more)) == Removal(halt=halt)
     older = Inventory(replace(target(), pip=PipInUse("26.2", None)), env.distributions)
@@ -202,7 +202,7 @@ def test_a_folder_that_can_be_moved_and_not_deleted_ends_an_older_pip(version: s
     disk = FakeWorld(empty(*(pkg.files or ())), locked=[at("pkg/sub")])
     removal = plan(keys("pkg"), with_pip(version, "importlib", pkg), disk)
     assert removal.files == tuple(sorted(pkg.files or ()))
-    assert removal.halt == (Halt("pkg", f"pip cannot delete {SITE}/pkg/sub", 2) if ends else None)
+    assert removal.halt == (Halt("pkg", f"pip cannot delete {SITE}/pkg/sub", 2, stuck=True) if ends else None)
 
 
 def test_a_folder_that_pip_only_emptied_has_lost_what_it_held() -> None:
@@ -210,7 +210,7 @@ def test_a_folder_that_pip_only_emptied_has_lost_what_it_held() -> None:
     pkg = dist("pkg", ["pkg/a.txt"])
     disk = FakeWorld(empty(*(pkg.files or ())), locked=[SITE])
     info = at("pkg-1.0.dist-info")
-    halt = Halt("pkg", f"pip cannot move {info}/", 2)
+    halt = Halt("pkg", f"pip cannot move {info}/", 2, stuck=True)
     for version in ("26.2", "26.3"):
         assert plan(keys("pkg"), with_pip(version, "importlib", pkg), disk) == Removal(
             leaving=(pkg,), files=(TargetPath(f"{info}/RECORD"),), halt=halt

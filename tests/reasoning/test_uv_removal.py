@@ -105,7 +105,7 @@ def test_a_broken_link_goes_and_what_a_link_leads_to_is_taken_by_its_real_path()
 def test_an_emptied_folder_that_a_link_leads_to_stops_uv() -> None:
     """remove_dir of a link fails with ENOTDIR."""
     pkg = replace(dist("pkg", ["real/a.py"]), as_written=(at("linked/a.py"), at("pkg-1.0.dist-info/RECORD")))
-    halt = Halt("pkg", f"uv cannot remove {SITE}/linked, a link, and stops halfway", 2)
+    halt = Halt("pkg", f"uv cannot remove {SITE}/linked, a link, and stops halfway", 2, stuck=True)
     assert planned(pkg, more={at("linked"): Link(at("real"))}) == Removal(halt=halt)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from safepip.errors import SafepipError
-from safepip.model.change import Removal
+from safepip.model.change import Halt, Removal
 from safepip.model.elf import Rule, Step
 from safepip.model.environment import Unjudged
 from safepip.model.report import Consumer, Finding, FindingKind, Provider, Remedy, Severity, Summary, Verdict
-from safepip.render.terminal import Style, show, show_error, show_outcome
+from safepip.render.terminal import Style, headline, show, show_error, show_outcome
 from support.environments import at, dist, target
 
 CUDNN13 = dist("nvidia-cudnn-cu13", version="9.19.0.56")
@@ -81,6 +81,13 @@ def test_a_refusal_reads_like_this() -> None:
     assert show(STORY, Style()) == TEXT.replace(
         "nvidia-\n      cudnn-cu13, bytes", "\n      nvidia-cudnn-cu13, bytes"
     ).replace(" and \n", " and\n")
+
+
+def test_a_removal_at_which_pip_would_stop_is_not_said_to_break_what_it_keeps() -> None:
+    halt = Halt("six", "pip cannot move /env/bin/six", 2, stuck=True)
+    finding = Finding(FindingKind.CANNOT_TELL, Severity.REFUSE, "six", "pip would stop at six")
+    verdict = Verdict(target(), Removal(halt=halt), findings=(finding,))
+    assert headline(verdict) == "safepip: REFUSED: not removing six"
 
 
 def test_libraries_that_the_same_survivors_lose_are_one_block_under_the_one_most_needed() -> None:

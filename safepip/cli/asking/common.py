@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from safepip.cli import streams
+
 if TYPE_CHECKING:
     from safepip.commands.scene import Scene
     from safepip.commands.target import Found
@@ -67,14 +69,14 @@ class Reporting(NamedTuple):
         weakened = _weakened([known[item.fingerprint] for item in notices if item.fingerprint in known])
         match self.kind:
             case "terminal":
-                write(told.text() + "".join(f"  weakened: {printable(said)}\n" for said in weakened))
+                streams.write(told.text() + "".join(f"  weakened: {printable(said)}\n" for said in weakened))
             case "json":
                 listed = told.document()
                 said = [*listed.get("weakened", ()), *weakened]
-                write(document.dump_document({**listed, "weakened": said}) + "\n")
+                streams.write(document.dump_document({**listed, "weakened": said}) + "\n")
             case _:
                 page = machines.Page(told.title, told.prefix, tuple(notices), told.ways)
-                write(machines.show(self.kind, page, frozenset(known), version()))
+                streams.write(machines.show(self.kind, page, frozenset(known), version()))
         fresh = [notice.severity.name for notice in notices if notice.fingerprint not in known]
         if "REFUSE" in fresh:
             return REFUSED
@@ -133,8 +135,7 @@ def progress() -> Callable[[str, int, int], None]:
 
     def tell(name: str, number: int, total: int) -> None:
         done = number == total
-        sys.stderr.write("\r\033[K" if done else f"\r\033[K{number}/{total} {name[:60]}")
-        sys.stderr.flush()
+        streams.say("\r\033[K" if done else f"\r\033[K{number}/{total} {name[:60]}")
 
     return tell
 
@@ -143,8 +144,3 @@ def version() -> str:
     from safepip import __version__
 
     return __version__
-
-
-def write(text: str) -> None:
-    sys.stdout.write(text)
-    sys.stdout.flush()

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, at_root, reporting, write
+from safepip.cli import streams
+from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, at_root, reporting
 from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
 from safepip.reading import tree
@@ -60,7 +61,7 @@ def doctor(
         )
     style = obj.style(1, verbose=flags["verbose"])
     if flags["list_"]:
-        write(render.checks(style))
+        streams.write(render.checks(style))
         return 0
     wanted = frozenset(only or CHECK_NAMES).difference(skip)
     found, scene = obj.scene()
@@ -69,7 +70,7 @@ def doctor(
     cures = [cure for cure in diagnosis.cures if only or not cure.loses_changes]
     if flags["fix"] and cures:
         if how.kind == "terminal":
-            write(render.show(diagnosis, style))
+            streams.write(render.show(diagnosis, style))
         if not flags["yes"]:
             _agree()
         return _fix(diagnosis, cures, found.policy, style, as_json=how.kind == "json")
@@ -101,13 +102,13 @@ def _fix(diagnosis: Diagnosis, cures: Sequence[Cure], policy: Policy, style: Sty
         cures, diagnosis, policy, os.environ, lambda cure: click.echo(f"safepip: {cure.title}", err=True)
     )
     if as_json:
-        write(
+        streams.write(
             document.dump_document({**render.report(fixed.now), **render.fixed(fixed.done, fixed.failed)})
             + "\n"
         )
-    sys.stderr.write(render.show_fixed(fixed.done, fixed.failed, fixed.worse, style))
+    streams.say(render.show_fixed(fixed.done, fixed.failed, fixed.worse, style))
     if not as_json:
-        write(render.show(fixed.now, style))
+        streams.write(render.show(fixed.now, style))
     if fixed.worse:
         return BROKE
     return REFUSED if fixed.now.broken or fixed.failed else 0

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from safepip.cli.asking.common import Caller, at_root, write
+from safepip.cli import streams
+from safepip.cli.asking.common import Caller, at_root
 from safepip.errors import UsageError
 
 NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
@@ -28,9 +29,9 @@ def why(obj: Caller, query: str, kind: str, *, as_json: bool, verbose: bool) -> 
 
     answered = command.why(query, obj.scene()[1])
     if as_json or kind == "json":
-        write(document.dump_document(render.report(answered)) + "\n")
+        streams.write(document.dump_document(render.report(answered)) + "\n")
     else:
-        write(render.show(answered, obj.style(1, verbose=verbose)))
+        streams.write(render.show(answered, obj.style(1, verbose=verbose)))
     return NOT_FOUND if answered.is_empty else 0
 
 
@@ -48,7 +49,9 @@ def explain(obj: Caller, kind: str | None, *, as_json: bool) -> int:
         raise UsageError("no-such-kind", f"there is no kind {kind!r}", "`safepip explain` lists them all.")
     if as_json:
         listed = explanations.names() if kind is None else (kind,)
-        write(document.dump_document(explanations.report(*listed)) + "\n")
+        streams.write(document.dump_document(explanations.report(*listed)) + "\n")
     else:
-        write(explanations.overview(style) if found is None else explanations.show(kind or "", found, style))
+        streams.write(
+            explanations.overview(style) if found is None else explanations.show(kind or "", found, style)
+        )
     return 0

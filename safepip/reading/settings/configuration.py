@@ -9,10 +9,10 @@
     [severity]
     requirement-lost = "warn"
 
-    [[ignore]]                      # audit and doctor do not fail on it
+    [[ignore]]                      # uninstall --dry-run, audit and doctor do not fail on it
     fingerprint = "0f3c…"           # as their JSON reports have it
     reason = "no GPU here"
-    until = 2027-03-31              # optional: from then on it counts again
+    until = 2027-03-31              # optional: its last day; then it counts again, and the report says so
 
 A word that is not understood ends the command: a guard whose settings were half read guards something else.
 """
@@ -27,7 +27,7 @@ from functools import reduce
 from typing import Any
 
 from safepip.errors import SafepipError
-from safepip.model.policy import Policy
+from safepip.model.policy import Known, Policy
 from safepip.model.report import FindingKind, Severity
 from safepip.reading import plain_file, tree
 
@@ -73,8 +73,7 @@ def _with_file(policy: Policy, path: str) -> Policy:
             case "code":
                 policy = replace(policy, code=(*policy.code, *_code(value, path)))
             case "ignore":
-                ignored = dict.fromkeys(_ignored(value, path), path)
-                policy = replace(policy, ignored={**policy.ignored, **ignored})
+                policy = _with_ignored(policy, dict(_ignored(value, path)))
             case "allow-force":
                 forbids = "" if _flag(value, key, path) else path
                 policy = replace(policy, forbids_force=policy.forbids_force or forbids)
@@ -97,7 +96,9 @@ def _read(path: str) -> Mapping[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        raise _wrong(path, f"it cannot be read: {error.strerror}", "") from error
+        way = "" if path == _MACHINE else ", or lead XDG_CONFIG_HOME to settings that may be"
+        hint = f"Make it readable for this user{way}."
+        raise SafepipError("configuration", f"{path}: it cannot be read: {error.strerror}", hint) from error
     import tomllib
 
     if max(map(len, data.splitlines()), default=0) > _LONGEST_LINE:
@@ -144,19 +145,29 @@ def _timeout(value: object, path: str) -> float:
     return float(value)
 
 
-def _ignored(value: object, path: str) -> Iterator[str]:
-    """The fingerprints of entries whose last day is not over. Each says why: nobody remembers otherwise."""
-    from datetime import UTC, date, datetime
+def _with_ignored(policy: Policy, entries: Mapping[str, Known]) -> Policy:
+    """Of two entries for one fingerprint the one that still holds counts."""
+    from datetime import UTC, datetime
+
+    today = datetime.now(UTC).date().isoformat()
+    ended = {mark: entry for mark, entry in entries.items() if entry.until and entry.until < today}
+    ignored = {mark: entry for mark, entry in entries.items() if mark not in ended}
+    return replace(policy, ignored={**policy.ignored, **ignored}, ended={**policy.ended, **ended})
+
+
+def _ignored(value: object, path: str) -> Iterator[tuple[str, Known]]:
+    """Each entry says why: nobody remembers otherwise."""
+    from datetime import date
 
     for entry in value if isinstance(value, list) else [None]:
         fingerprint, reason = (entry or {}).get("fingerprint"), (entry or {}).get("reason")
-        until = (entry or {}).get("until", date.max)
-        if not (isinstance(fingerprint, str) and isinstance(reason, str) and reason and type(until) is date):
+        until = (entry or {}).get("until")
+        dated = until is None or type(until) is date
+        if not (isinstance(fingerprint, str) and isinstance(reason, str) and reason and dated):
             raise _wrong(
                 path, f"ignore has {entry!r}", "tables of fingerprint, reason and perhaps until, a date"
             )
-        if until >= datetime.now(UTC).date():
-            yield fingerprint
+        yield fingerprint, Known(path, reason=reason, until=until.isoformat() if until else "")
 
 
 def _bounds(value: object, path: str) -> Iterator[tuple[str, Any]]:

@@ -87,7 +87,7 @@ def _uninstall(key: DistKey, inventory: Inventory, world: World) -> _Done | Skip
     if not moved.stuck:
         halt = _at_commit(dist, moved, target, world)
         return _Done(Taken(dist, candidates, moved), moved, candidates, halt)
-    halt = Halt(dist.name, f"pip cannot move {moved.stuck}", 2)
+    halt = Halt(dist.name, f"pip cannot move {moved.stuck}", 2, stuck=True)
     if target.pip.release >= (26, 3):  # it puts back what it has moved
         moved = moved._replace(files=frozenset(), folders=frozenset())
     lost = moved._replace(files=moved.files | moved.emptied)
@@ -99,7 +99,7 @@ def _at_commit(dist: Distribution, moved: folders.Moved, target: Target, world: 
     if target.pip.release >= (23, 3):
         return None
     locked = next((path for folder in moved.folders for path in folders.locked(folder, world)), None)
-    return Halt(dist.name, f"pip cannot delete {locked}", 2) if locked else None
+    return Halt(dist.name, f"pip cannot delete {locked}", 2, stuck=True) if locked else None
 
 
 def _find(key: DistKey, inventory: Inventory, world: World) -> Distribution | None:

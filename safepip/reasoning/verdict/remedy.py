@@ -179,10 +179,13 @@ def _special(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
         yield Remedy(
             f"Take the name out of `protected` in {verdict.target.prefix}/.safepip/config.toml or your own configuration"
         )
-    if verdict.removal.halt is not None:
+    halt = verdict.removal.halt
+    if halt is not None and halt.stuck:
+        yield Remedy("Make that path writable for this user, then ask again")
+    elif halt is not None:
         yield Remedy(
-            f"Install {verdict.removal.halt.name} over itself, which writes a RECORD, then remove it",
-            (_command(verdict, "install", "--ignore-installed", "--no-deps", verdict.removal.halt.name),),
+            f"Install {halt.name} over itself, which writes a RECORD, then remove it",
+            (_command(verdict, "install", "--ignore-installed", "--no-deps", halt.name),),
         )
     if any(reach.why not in PACKAGE_MANAGERS for reach in verdict.removal.reaches):
         yield Remedy("Look at the RECORD of what is to go: these rows are not its own to delete")
