@@ -166,7 +166,7 @@ def removal_figures(environment: Path, name: str, runs: int) -> tuple[Figure, Fi
     rounds = []
     for _ in range(runs + 1):
         fresh(environment, copy)
-        pip = [copy / "bin" / "python", "-m", "pip", "uninstall", "-y", name]
+        pip: list[str | Path] = [copy / "bin" / "python", "-m", "pip", "uninstall", "-y", name]
         rounds.append((once(look), once(look), once(pip)))
     shutil.rmtree(copy, ignore_errors=True)
     first, again, pips = zip(*rounds[1:], strict=True)  # the first warms the page cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 
 from safepip.commands.examine import examine
@@ -43,7 +44,9 @@ class Auditor:
     def verdict(self, keys: Sequence[DistKey]) -> Verdict:
         asked = tuple(keys)
         if asked not in self._verdicts:
-            self._verdicts[asked] = judge(examine(asked, self.scene).evidence, self._policy)
+            verdict = judge(examine(asked, self.scene).evidence, self._policy)
+            held = self.scene.links.held(verdict.removal.files)
+            self._verdicts[asked] = replace(verdict, bytes=held)
         return self._verdicts[asked]
 
     def judged(self, dist: Distribution, *, in_code: bool = False) -> Judged:

@@ -58,7 +58,6 @@ def examine(keys: Sequence[DistKey], scene: Scene, planned: Removal | None = Non
             planned.leaving, scene.inventory, frozenset(dist.info for dist in hollow), scene.wishes
         ),
         hollow=hollow,
-        bytes=scene.links.held(planned.files),
         unjudged=packaged.noted(planned),
     )
     evidence = code.look(evidence, scene)

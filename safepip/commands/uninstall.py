@@ -76,7 +76,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         from safepip.commands import restoring
 
         case = restoring.unknown(bare, sparing.restored)
-    verdict = _proven(_judged(case, found), request, found, scene)
+    verdict = _proven(_measured(_judged(case, found), request, scene), request, found, scene)
     verdict = _with_children(verdict, found, environ)
     return Assessment(request, found, case, _said_of_force(verdict, request), sparing, bare)
 
@@ -89,7 +89,8 @@ def assess_fetched(assessment: Assessment, staged: Mapping[TargetPath, str]) -> 
     if sparing is None or bare is None or not staged:
         return assessment
     case = restoring.known(bare, sparing.restored, staged)
-    verdict = _said_of_force(_judged(case, assessment.found), assessment.request)
+    verdict = _measured(_judged(case, assessment.found), assessment.request, case.scene)
+    verdict = _said_of_force(verdict, assessment.request)
     return replace(assessment, case=case, verdict=verdict)
 
 
@@ -115,6 +116,11 @@ def _proven(verdict: Verdict, request: Uninstall, found: Found, scene: Scene) ->
         return joint.proven(verdict, scene.inventory, judged)
     except SafepipError:
         return joint.without(verdict)
+
+
+def _measured(verdict: Verdict, request: Uninstall, scene: Scene) -> Verdict:
+    """A size is told in JSON alone: it costs a look at each file."""
+    return replace(verdict, bytes=scene.links.held(verdict.removal.files)) if request.json else verdict
 
 
 def _judged(case: Case, found: Found) -> Verdict:

@@ -43,5 +43,4 @@ class Evidence:
     in_use: tuple[InUse, ...] = ()
     hollow: tuple[Distribution, ...] = ()
     unjudged: tuple[Unjudged, ...] = ()
-    bytes: int = 0  # that the removal's files hold
     safepip_key: str = "safepip"

@@ -44,7 +44,6 @@ def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdi
         findings=tuple(graded),
         shared=tuple(shared),
         hollow=evidence.hollow,
-        bytes=evidence.bytes,
         weakened=tuple(
             f"{kind.value} counts as a {_WORD[severity]}, by {policy.stated.get(kind, 'configuration')}"
             for kind, severity in lowered.items()
