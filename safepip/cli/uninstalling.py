@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from safepip.cli import streams
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from safepip.commands.target import Found
     from safepip.commands.uninstall import Assessment
     from safepip.model.environment import Target
+    from safepip.model.policy import Known
 
 
 def answer(request: Uninstall) -> int:
@@ -43,10 +45,8 @@ def _judge(request: Uninstall, found: Found, *, again: bool) -> int:
     _mend(found.target, look_only=request.dry_run)
     with streams.deadline(found.policy.timeout):
         assessment = uninstall.assess(request, found, os.environ)
-    code = assessment.stops
-    if code is not None:
-        _report(assessment)
-        return code
+    if assessment.stops is not None:
+        return _stop(assessment)
     from safepip.commands import keeping, safely
 
     try:
@@ -85,13 +85,11 @@ def _mend(environment: Target, *, look_only: bool) -> None:
 def _carry_out(assessment: Assessment, staged: Staged) -> int:
     from safepip.commands import carrying_out
 
-    code = assessment.stops
-    if code is not None:
-        _report(assessment)
-        return code
+    if assessment.stops is not None:
+        return _stop(assessment)
     request, target = assessment.request, assessment.found.target
     if not request.json:
-        _report(assessment)
+        _report(assessment, {})
     if assessment.sparing is not None and not _may_go_on(assessment):
         return 0
     with streams.standard_output_kept(for_us=request.json):
@@ -104,6 +102,25 @@ def _carry_out(assessment: Assessment, staged: Staged) -> int:
         streams.write(f"{said}\n")
     _report_outcome(outcome, assessment)
     return outcome.exit_code
+
+
+def _stop(assessment: Assessment) -> int:
+    """Here the guard ends it. A look does not fail on what a baseline or the configuration knows."""
+    request, policy = assessment.request, assessment.found.policy
+    code = assessment.stops or 0
+    if not (request.dry_run and (request.baseline or policy.ignored or policy.ended)):
+        _report(assessment, {})
+        return code
+    from safepip.cli import counting
+    from safepip.render import notices
+
+    seen = tuple(notices.of_verdict(assessment.verdict))
+    known = counting.known(policy, request.baseline)
+    said = counting.remarks(seen, known, policy)
+    weakened = (*said.weakened, *assessment.verdict.weakened)
+    verdict = replace(assessment.verdict, weakened=weakened, ended=said.ended)
+    _report(replace(assessment, verdict=verdict), known)
+    return code and counting.exit_code(seen, known, fail_on_warn=request.fail_on_warn)
 
 
 def _act(request: Uninstall, target: Target) -> Callable[[Sequence[int]], int]:
@@ -133,7 +150,7 @@ def _may_go_on(assessment: Assessment) -> bool:
     return answer != "n"
 
 
-def _report(assessment: Assessment) -> None:
+def _report(assessment: Assessment, known: Mapping[str, Known]) -> None:
     """To standard error where pip's own output follows or would have; JSON and dry-runs to standard output."""
     request, verdict = assessment.request, assessment.verdict
     if request.json:
@@ -145,7 +162,7 @@ def _report(assessment: Assessment) -> None:
         from safepip import __version__
         from safepip.render import machines
 
-        streams.write(machines.show_verdict(request.format, verdict, __version__))
+        streams.write(machines.show_verdict(request.format, verdict, known, __version__))
         return
     from safepip.render import terminal
 

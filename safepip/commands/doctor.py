@@ -15,7 +15,7 @@ from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
 from safepip.model.elf import Elf
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
-from safepip.model.report import Decision
+from safepip.model.report import Decision, Severity
 from safepip.model.request import Safe
 from safepip.model.survey import Standing
 from safepip.reading import plain_file
@@ -75,8 +75,17 @@ def _overwritten(patient: Patient) -> Found:
 
 def _mixed(patient: Patient) -> Found:
     for item in audit.find_mixed(patient.scene):
+        level = Level.WARN if item.severity is Severity.WARN else Level.NOTE
         first = item.builds[0].path if item.builds else None
-        yield Ailment(Check.MIXED_FAMILY, Level.NOTE, "", item.message, first)
+        yield Ailment(
+            Check.MIXED_FAMILY,
+            level,
+            "",
+            item.message,
+            first,
+            mended_by=item.overwritten,
+            marks=item.marks,
+        )
 
 
 def _lib64(patient: Patient) -> Found:

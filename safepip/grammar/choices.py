@@ -16,6 +16,8 @@ def check(values: Mapping[str, list[str]]) -> None:
             raise UsageError(
                 "no-such-level", f"option --fail-on: invalid choice: {level!r} (choose from 'warn')"
             )
+    if "baseline" in values and "dry_run" not in values:
+        raise UsageError("dry-run-only", "--baseline is for --dry-run", "It changes no verdict.")
     if "root" in values and "dry_run" not in values:
         raise only_looked_at()
 

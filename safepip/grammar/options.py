@@ -40,6 +40,12 @@ OWN_FLAGS = {
 }  # fmt: skip
 FORMATS = ("terminal", "json", "sarif", "markdown")  # the last two with --dry-run only
 OPTIONAL = frozenset({"--safe"})  # flags that may have a value
-OWN_VALUES = {"--fail-on": "fail_on", "--format": "format", "--code": "code", "--root": "root"}
+OWN_VALUES = {
+    "--fail-on": "fail_on",
+    "--format": "format",
+    "--code": "code",
+    "--root": "root",
+    "--baseline": "baseline",
+}
 LOOKING = frozenset({"why", "audit", "doctor", "uninstall"})  # what --root is for
 OWN = frozenset({*OWN_FLAGS.values(), *OWN_VALUES.values()})

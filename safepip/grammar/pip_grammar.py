@@ -213,6 +213,7 @@ def _read(rest: Sequence[str], options: Sequence[Option], operands: Sequence[int
         keep="no_keep" not in values,
         code=tuple(values.get("code", ())),
         root=values.get("root", [None])[-1],
+        baseline=values.get("baseline", [None])[-1],
     )
 
 

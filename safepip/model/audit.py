@@ -7,7 +7,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, Target, Unjudged
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import FindingKind, Severity, Verdict
 
 
@@ -79,6 +79,17 @@ class Mixed:
     builds: tuple[Build, ...]
     bound: tuple[Bound, ...]
     message: str
+    overwritten: tuple[DistKey, ...] = ()  # who is required by users that run on another owner's bytes
+
+    @property
+    def severity(self) -> Severity:
+        """That several builds are there harms hardly anybody; that one took another's place is worth a look."""
+        return Severity.WARN if self.overwritten else Severity.NOTE
+
+    @property
+    def marks(self) -> str:
+        """Runtime and owners of its builds."""
+        return "+".join([self.family, *sorted({build.bytes_of for build in self.builds})])
 
 
 @dataclass(frozen=True, slots=True)

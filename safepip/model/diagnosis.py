@@ -49,6 +49,7 @@ class Ailment:
     paths: tuple[TargetPath, ...] = ()
     mended_by: tuple[DistKey, ...] = ()  # installing these anew brings back what is missing
     wants: str = ""  # the requirement that is not met, as it would be installed
+    marks: str = ""  # what tells it from others of its check, where no name and no path does
 
 
 class Hollow(NamedTuple):

@@ -17,6 +17,15 @@ class Bounds(NamedTuple):
     days: float | None = None  # None: however old
 
 
+class Known(NamedTuple):
+    """Why a finding does not count: the file that says so, and for an ignore entry what it says."""
+
+    source: str
+    worst: Severity = Severity.REFUSE  # what is worse than it was in the baseline is new
+    reason: str = ""
+    until: str = ""  # its last day; "" for ever
+
+
 @dataclass(frozen=True, slots=True)
 class Policy:
     """What the configuration says of severities. A refusal may become a warning, never silence."""
@@ -27,7 +36,8 @@ class Policy:
     rollback: bool = False  # an install that breaks something is taken back unasked
     forbids_force: str = ""  # a file with `allow-force = false`, wherever it stands: an owner's word counts
     code: tuple[str, ...] = ()  # folders of sources that count like a survivor's
-    # fingerprints that audit and doctor do not fail on, and the file that says so
-    ignored: Mapping[str, str] = field(default_factory=dict)
+    # by fingerprint: what a look does not fail on, and entries whose last day is over
+    ignored: Mapping[str, Known] = field(default_factory=dict)
+    ended: Mapping[str, Known] = field(default_factory=dict)
     keeps: Bounds = field(default_factory=Bounds)
     stated: Mapping[FindingKind, str] = field(default_factory=dict)  # the file that each severity is from

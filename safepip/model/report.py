@@ -128,6 +128,7 @@ class Verdict:
     bytes: int = 0  # that the removal's files hold
     installing: tuple[Installed, ...] = ()  # of an install: `removal` is what it replaces, then
     weakened: tuple[str, ...] = ()  # what made less of the guard, and the file or option that it is from
+    ended: tuple[str, ...] = ()  # findings that count again, as an ignore entry's last day is over
 
     @property
     def decision(self) -> Decision:

@@ -55,6 +55,7 @@ class Uninstall:
     code: tuple[str, ...] = ()  # folders of one's own sources
     of_uv: bool = False  # uv does it, and is told `pip_arguments`
     root: str | None = None  # of an image that is only looked at
+    baseline: str | None = None  # an earlier report: with dry_run, only what is new counts
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,7 @@ def report(audit: Audit) -> dict[str, Any]:
                 "why": item.why.name.lower(),
                 "message": item.title,
                 "command": item.command,
+                "fingerprint": notices.of_unneeded(item),
             }
             for item in audit.unneeded
         ],
@@ -192,6 +193,7 @@ def _mixed(item: Mixed) -> dict[str, Any]:
     return {
         "family": item.family,
         "message": item.message,
+        "severity": item.severity.name.lower(),
         "fingerprint": notices.of_mixed(item).fingerprint,
         "builds": [
             {

@@ -159,7 +159,7 @@ def _incurable(items: Iterable[Ailment], style: Style) -> list[str]:
 
 def _short(item: Ailment) -> str:
     what = item.soname or item.distribution or item.check.value
-    return f"{what} ({item.check.value})"
+    return what if what == item.check.value else f"{what} ({item.check.value})"
 
 
 def _ailment(item: Ailment) -> dict[str, Any]:

@@ -61,6 +61,7 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
         "weakened": verdict.weakened,
+        "ended": verdict.ended,
     }
 
 

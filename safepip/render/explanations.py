@@ -204,7 +204,7 @@ CHECKS: Mapping[Check, Explanation] = {
         ("sha256sum PATH",),
     ),
     Check.MIXED_FAMILY: Explanation(
-        "Several builds of one runtime are there: CUDA, OpenMP, MKL, Qt, HDF5, OpenSSL.",
+        "Several builds of one runtime are there: CUDA, OpenMP, MKL, Qt, HDF5, OpenSSL. A note; a warning where somebody runs on one that took the place of its own.",
         "Each of scikit-learn, xgboost and torch carries a libgomp of its own.",
         "Often harmless. Look here first if processes crash or hang that load several of them.",
         ("LD_DEBUG=libs python -c 'import …' 2>&1 | grep 'calling init'",),

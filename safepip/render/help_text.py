@@ -48,6 +48,7 @@ The guard's own options:
   --no-keep         keep nothing for `safepip undo`
   --force           go on in spite of a refusal
   --fail-on warn    end with 11 instead of going on where there are warnings
+  --baseline FILE   with --dry-run: an earlier report, JSON or SARIF; the exit code is for what is new
   --root DIR        with --dry-run: look at the image unpacked or mounted at DIR; all paths are inside it,
                     nothing of it runs and nothing of this machine counts
   --code FOLDER     your own sources: they need what they import (may be given several times)

@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
 
+from safepip.model.environment import Unjudged
+from safepip.model.policy import Known
 from safepip.model.report import Verdict
 from safepip.render import markdown, notices, sarif
-from safepip.render.notices import Notice
+from safepip.render.notices import Page
 
 
-class Page(NamedTuple):
-    title: str
-    prefix: str
-    notices: tuple[Notice, ...]
-    ways: Sequence[tuple[str, Sequence[Sequence[str]]]]
-
-
-def show(kind: str, page: Page, known: frozenset[str], version: str) -> str:
+def show(kind: str, page: Page, version: str) -> str:
     if kind == "sarif":
-        return sarif.dump(page.notices, known, page.prefix, version)
-    return markdown.show(page.title, page.notices, known, page.ways)
+        return sarif.dump(page, version)
+    return markdown.show(page)
 
 
-def show_verdict(kind: str, verdict: Verdict, version: str) -> str:
+def show_verdict(kind: str, verdict: Verdict, known: Mapping[str, Known], version: str) -> str:
     """Of a dry-run."""
     ways = [(remedy.title, remedy.commands) for remedy in verdict.remedies]
     prefix = verdict.target.prefix
-    page = Page(notices.headline(verdict), prefix, tuple(notices.of_verdict(verdict)), ways)
-    return show(kind, page, frozenset(), version)
+    seen = tuple(notices.of_verdict(verdict))
+    page = Page(notices.headline(verdict), prefix, seen, ways, known, remarks_of(verdict))
+    return show(kind, page, version)
+
+
+def remarks_of(verdict: Verdict) -> tuple[str, ...]:
+    return (
+        *(f"weakened: {said}" for said in verdict.weakened),
+        *(f"no longer ignored: {said}" for said in verdict.ended),
+        *unjudged(verdict.unjudged),
+    )
+
+
+def unjudged(items: Iterable[Unjudged]) -> tuple[str, ...]:
+    return tuple(f"unjudged: {item.subject}: {item.reason}" for item in items)

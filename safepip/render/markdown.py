@@ -4,30 +4,25 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Sequence
 
 from safepip.errors import printable
 from safepip.model.report import Severity
-from safepip.render.notices import Notice
+from safepip.render.notices import Notice, Page
 
 WORD = {Severity.REFUSE: "**error**", Severity.WARN: "warning", Severity.NOTE: "note"}
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>|#!~])")
 
 
-def show(
-    title: str,
-    notices: Sequence[Notice],
-    known: frozenset[str],
-    ways: Sequence[tuple[str, Sequence[Sequence[str]]]] = (),
-) -> str:
-    """A heading, a table of what is new, what the baseline knows in one line, and the commands."""
-    fresh = [notice for notice in notices if notice.fingerprint not in known]
-    lines = [f"### {text(title)}", ""]
+def show(page: Page) -> str:
+    """A heading, a table of what is new, how much is known already, remarks, and the commands."""
+    fresh = [notice for notice in page.notices if not notice.is_known(page.known)]
+    lines = [f"### {text(page.title)}", ""]
     if fresh:
         lines += ["| | what | whose | |", "| --- | --- | --- | --- |", *map(_row, fresh), ""]
-    if len(fresh) < len(notices):
-        lines += [f"{len(notices) - len(fresh)} more, as in the baseline.", ""]
-    for name, commands in ways:
+    if len(fresh) < len(page.notices):
+        lines += [f"{len(page.notices) - len(fresh)} more, known already.", ""]
+    lines += [*(f"- {text(said)}" for said in page.remarks), ""] if page.remarks else []
+    for name, commands in page.ways:
         lines += [text(name), ""]
         if commands:
             lines += ["```sh", *(printable(shlex.join(command)) for command in commands), "```", ""]

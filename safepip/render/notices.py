@@ -6,14 +6,15 @@ A fingerprint holds no absolute path and no version: it stays the same on anothe
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from safepip.model.report import Finding, Severity, Verdict
 
 if TYPE_CHECKING:  # a removal's report does without
-    from safepip.model.audit import Audit, Mixed
+    from safepip.model.audit import Audit, Mixed, Unneeded
     from safepip.model.diagnosis import Ailment, Diagnosis
+    from safepip.model.policy import Known
 
 _VERSION = re.compile(r"\d[\w.+]*")  # counts and versions come and go
 _SEVERITIES = (Severity.NOTE, Severity.WARN, Severity.REFUSE)  # by a check's level
@@ -26,6 +27,22 @@ class Notice(NamedTuple):
     fingerprint: str
     path: str = ""
     distribution: str = ""
+
+    def is_known(self, listed: Mapping[str, Known]) -> bool:
+        """Whether `listed` has it, and no better than it is now."""
+        entry = listed.get(self.fingerprint)
+        return entry is not None and self.severity <= entry.worst
+
+
+class Page(NamedTuple):
+    """What the reports that are not safepip's own are made of."""
+
+    title: str
+    prefix: str
+    notices: tuple[Notice, ...]
+    ways: Sequence[tuple[str, Sequence[Sequence[str]]]]
+    known: Mapping[str, Known]  # by fingerprint, what does not count
+    remarks: Sequence[str]  # what is to be known of the report itself
 
 
 def fingerprint(*parts: str) -> str:
@@ -65,12 +82,11 @@ def of_finding(finding: Finding, going: str) -> Notice:
 
 
 def of_mixed(item: Mixed) -> Notice:
-    who = sorted({build.bytes_of or "" for build in item.builds})
     return Notice(
         "mixed-family",
-        Severity.WARN,
+        item.severity,
         item.message,
-        fingerprint("mixed-family", item.family, *who),
+        fingerprint("doctor", "mixed-family", "", item.marks),
         item.builds[0].path if item.builds else "",
     )
 
@@ -82,12 +98,17 @@ def of_audit(audit: Audit) -> Iterator[Notice]:
         if item.command:
             names = sorted(dist.key for dist in item.dists)
             said = f"{', '.join(names)} {item.title}"
-            yield Notice("unneeded", Severity.NOTE, said, fingerprint("unneeded", *names))
+            yield Notice("unneeded", Severity.NOTE, said, of_unneeded(item))
+
+
+def of_unneeded(item: Unneeded) -> str:
+    """Its fingerprint."""
+    return fingerprint("unneeded", *sorted(dist.key for dist in item.dists))
 
 
 def of_ailment(item: Ailment) -> Notice:
     """Message and paths may name versions and folders: what is told apart is who, what and by which file's name."""
-    what = item.soname or item.wants or (item.path or "").rpartition("/")[2]
+    what = item.soname or item.wants or item.marks or (item.path or "").rpartition("/")[2]
     return Notice(
         item.check.value,
         _SEVERITIES[item.level],
@@ -100,8 +121,3 @@ def of_ailment(item: Ailment) -> Notice:
 
 def of_diagnosis(found: Diagnosis) -> Iterator[Notice]:
     return map(of_ailment, found.ailments)
-
-
-def new(notices: Iterable[Notice], known: frozenset[str]) -> tuple[Notice, ...]:
-    """Those that a baseline does not have."""
-    return tuple(notice for notice in notices if notice.fingerprint not in known)

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any
 from urllib.parse import quote
 
 from safepip.model.report import Severity
 from safepip.render import explanations
 from safepip.render.document import escaped
-from safepip.render.notices import Notice
+from safepip.render.notices import Notice, Page
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 LEVEL = {Severity.REFUSE: "error", Severity.WARN: "warning", Severity.NOTE: "note"}
 BASE = "PREFIX"
 
 
-def dump(notices: Sequence[Notice], known: frozenset[str], prefix: str, version: str) -> str:
-    """One run; paths are relative to the environment's prefix. `known`: fingerprints of a baseline."""
-    rules = sorted({notice.rule for notice in notices})
+def dump(page: Page, version: str) -> str:
+    """One run; paths are relative to the environment's prefix."""
+    rules = sorted({notice.rule for notice in page.notices})
     run = {
         "tool": {"driver": {"name": "safepip", "version": version, "rules": [_rule(rule) for rule in rules]}},
-        "originalUriBaseIds": {BASE: {"uri": f"file://{_quoted(prefix)}/"}},
-        "results": [_result(notice, rules, known, prefix) for notice in notices],
+        "originalUriBaseIds": {BASE: {"uri": f"file://{_quoted(page.prefix)}/"}},
+        "invocations": [
+            {"executionSuccessful": True, "toolExecutionNotifications": [*map(_remark, page.remarks)]}
+        ],
+        "results": [_result(notice, rules, page) for notice in page.notices],
     }
     return json.dumps(escaped({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})) + "\n"
 
@@ -34,17 +37,25 @@ def _rule(name: str) -> dict[str, Any]:
     return {"id": name, "shortDescription": {"text": said}, "help": {"text": found.remedy if found else said}}
 
 
-def _result(notice: Notice, rules: Iterable[str], known: frozenset[str], prefix: str) -> dict[str, Any]:
+def _remark(said: str) -> dict[str, Any]:
+    return {"level": "warning", "message": {"text": said}}
+
+
+def _result(notice: Notice, rules: Iterable[str], page: Page) -> dict[str, Any]:
     result: dict[str, Any] = {
         "ruleId": notice.rule,
         "ruleIndex": list(rules).index(notice.rule),
         "level": LEVEL[notice.severity],
         "message": {"text": notice.message},
         "partialFingerprints": {"safepip/v1": notice.fingerprint},
-        "locations": [{"physicalLocation": {"artifactLocation": _location(notice.path, prefix)}}],
+        "locations": [{"physicalLocation": {"artifactLocation": _location(notice.path, page.prefix)}}],
     }
-    if known:
-        result["baselineState"] = "unchanged" if notice.fingerprint in known else "new"
+    entry = page.known.get(notice.fingerprint)
+    if entry is not None and entry.reason:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": entry.reason}]
+    elif any(not item.reason for item in page.known.values()):
+        worse = "updated" if entry else "new"
+        result["baselineState"] = "unchanged" if notice.is_known(page.known) else worse
     return result
 
 

@@ -52,6 +52,8 @@ def weakened(verdict: Verdict, style: Style) -> Iterator[str]:
     """What made less of the guard: nobody may learn that by a silence."""
     for said in verdict.weakened:
         yield from _wrapped(f"weakened: {said}", "  ", style)
+    for said in verdict.ended:
+        yield from _wrapped(f"no longer ignored: {said}", "  ", style)
 
 
 def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:

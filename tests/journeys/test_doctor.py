@@ -136,7 +136,7 @@ def test_an_intruder_that_nobody_needs_is_removed_safely(story: Environment, whe
     )
     report = diagnosis(story)
     path = str(story.site / "cudnn/lib/libcudnn.so.9")
-    assert found(report) == [("overwritten", "cudnn-cu12", None)]
+    assert found(report) == [("overwritten", "cudnn-cu12", None), ("mixed-family", None, None)]
     assert report["overwritten"] == [
         {"path": path, "owners": ["cudnn-cu12", "cudnn-cu13"], "bytes_of": "cudnn-cu13"}
     ]

@@ -94,6 +94,9 @@ def test_what_the_configuration_ignores_counts_until_its_last_day_is_over(enviro
     for until, code in (("", 0), ("until = 2999-12-31\n", 0), ("until = 2001-01-01\n", REFUSED)):
         config.write_text(entry + until)
         assert environment.safepip("doctor").code == code
+    said = f"hollow of hollow counts again since 2001-01-01 is over: {config} ignored it (known)"
+    assert environment.safepip("doctor", "--json").report["ended"] == [said]
+    assert "no longer ignored" in environment.safepip("doctor", "--format", "markdown").out
     config.write_text(f'[[ignore]]\nfingerprint = "{mark}"\n')
     assert "ignore has" in environment.safepip("doctor").err
 
@@ -121,6 +124,42 @@ def test_a_dry_run_is_told_in_each_form(story: Environment) -> None:
     report = story.safepip("uninstall", "--dry-run", "--format", "json", "cudnn-cu13").report
     assert all(len(finding["fingerprint"]) == 20 for finding in report["findings"])
     assert story.safepip("uninstall", "-y", "--format", "sarif", "leaf").code == 2
+
+
+def test_what_is_worse_than_in_the_baseline_is_new(environment: Environment, tmp_path: Path) -> None:
+    broken(environment)
+    earlier = environment.safepip("doctor", "--json").report
+    for item in earlier["broken"]:
+        item["severity"] = "note"
+    (tmp_path / "baseline").write_text(json.dumps(earlier))
+    answer = environment.safepip("doctor", "--format", "sarif", "--baseline", str(tmp_path / "baseline"))
+    assert answer.code == REFUSED
+    assert [item["baselineState"] for item in results(answer.out)] == ["updated", "updated"]
+
+
+def test_a_dry_run_fails_only_on_what_is_new_and_its_verdict_stays(
+    story: Environment, tmp_path: Path
+) -> None:
+    look = ("uninstall", "--dry-run", "--json", "cudnn-cu13")
+    baseline, config = tmp_path / "baseline", story.prefix / ".safepip" / "config.toml"
+    baseline.write_text(story.safepip(*look).out)
+    answer = story.safepip(*look, "--baseline", str(baseline))
+    count = sum(item["severity"] != "note" for item in answer.report["findings"])
+    assert (answer.code, answer.report["verdict"]) == (0, "refuse")
+    assert answer.report["weakened"] == [f"{count} of these do not count, by {baseline}"]
+    assert story.safepip("uninstall", "--dry-run", "cudnn-cu12", "--baseline", str(baseline)).code == REFUSED
+    assert story.safepip("uninstall", "-y", "cudnn-cu13", "--baseline", str(baseline)).code == 2
+    config.parent.mkdir(exist_ok=True)
+    config.write_text(
+        "".join(
+            f'[[ignore]]\nfingerprint = "{item["fingerprint"]}"\nreason = "no GPU here"\n'
+            for item in answer.report["findings"]
+        )
+    )
+    sarif = story.safepip("uninstall", "--dry-run", "--format", "sarif", "cudnn-cu13")
+    assert sarif.code == 0
+    assert {item["suppressions"][0]["justification"] for item in results(sarif.out)} == {"no GPU here"}
+    assert story.safepip("uninstall", "-y", "cudnn-cu13").code == REFUSED
 
 
 def test_a_baseline_that_is_no_report_is_named(environment: Environment, tmp_path: Path) -> None:

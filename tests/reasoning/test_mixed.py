@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from safepip.model.audit import Bound, Build, Mixed
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
+from safepip.model.report import Severity
 from safepip.model.survey import Objects
 from safepip.reasoning.health import mixed
 from support.environments import EXT, at, dist
@@ -75,7 +76,7 @@ def test_a_build_that_is_bound_by_nobody_is_counted_as_one() -> None:
     third = dist("third", [f"third/{IOMP}"])
     unused: dict[str, Content] = {f"third/{IOMP}": lib(IOMP)}
     (one,) = found(surveyed({**ONE[1], **unused}, ONE[0], third))
-    assert one.message == "2 builds of OpenMP, 1 of them bound by a need"
+    assert (one.message, one.severity) == ("2 builds of OpenMP, 1 of them bound by a need", Severity.NOTE)
     spare: dict[str, Content] = {**unused, f"third/{GOMP}": lib(GOMP)}
     (none,) = found(surveyed(spare, dist("third", [*spare])))
     assert none.message == "2 builds of OpenMP, none of them bound by a need"
@@ -126,8 +127,10 @@ BOTH = ("cudnn-a", "cudnn-b")
 
 def test_who_gets_the_bytes_of_another_than_it_requires_is_told() -> None:
     (one,) = cudnn_used(["cudnn-a"], BOTH, "cudnn-b", dist("idle", requires=["cudnn-a"]))
-    assert (one.family, one.message) == (
+    assert (one.family, one.severity, one.overwritten, one.message) == (
         "cuDNN",
+        Severity.WARN,
+        ("cudnn-a",),
         "torch uses cuDNN 9.19 from cudnn-b; its own cudnn-a 9.10 was overwritten",
     )
 

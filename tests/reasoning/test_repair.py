@@ -113,12 +113,13 @@ def test_whom_nothing_needs_and_who_took_anothers_place_goes_safely() -> None:
     own = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "usurper", "unmet", wants="none")
     usurper = dist("usurper")
     means = Means(removable={("usurper",): [CUDNN.key], ("gone",): [CUDNN.key]})
-    cures, incurable = plan((taken, own), inventory(CUDNN, usurper), means)
+    mixed = Ailment(Check.MIXED_FAMILY, Level.WARN, "", "torch uses it", mended_by=(CUDNN.key,))
+    cures, incurable = plan((taken, own, mixed), inventory(CUDNN, usurper), means)
     assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
         (
             "Remove usurper, which nothing needs, and give back the files that it took the place of",
             ("uninstall", "--safe", "-y", "usurper"),
-            (taken, own),
+            (taken, own, mixed),
         )
     ]
     assert incurable == ()

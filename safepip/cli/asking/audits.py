@@ -54,7 +54,7 @@ def audit(  # noqa: PLR0913  each is an option
     """
     from safepip.commands import audit as command
     from safepip.render import audit as render
-    from safepip.render import notices
+    from safepip.render import machines, notices
 
     if bool(packages) != remove:
         said = "name packages after --remove" if remove else f"what is to happen to {packages[0]}?"
@@ -62,11 +62,10 @@ def audit(  # noqa: PLR0913  each is an option
     if plan and (remove or html or code or tree.root() is not None):
         raise click.UsageError("--plan stands alone: without --remove, --code, --html and --root")
     found, scene = obj.scene()
-    known = how.known(found.policy)
     style, prefix = obj.style(1), found.target.prefix
     if plan:
         told, seen = _of_plan(plan, found, scene, style)
-        return how.tell(told, seen, known)
+        return how.tell(told, seen, found.policy, style)
     if remove:
         set_ = command.together(packages, scene, found.policy)
         told = Told(
@@ -75,8 +74,9 @@ def audit(  # noqa: PLR0913  each is an option
             notices.headline(set_.verdict),
             prefix,
             [("Safe ways", set_.commands)],
+            machines.remarks_of(set_.verdict),
         )
-        return how.tell(told, tuple(notices.of_verdict(set_.verdict)), known)
+        return how.tell(told, tuple(notices.of_verdict(set_.verdict)), found.policy, style)
     audited = command.audit(scene, found.policy, code, progress())
     if html:
         _write_page(audited, html)
@@ -86,13 +86,14 @@ def audit(  # noqa: PLR0913  each is an option
         f"safepip audit of {prefix}",
         prefix,
         [(f"{len(item.dists)} {item.title}", [item.command]) for item in audited.unneeded if item.command],
+        machines.unjudged(audited.unjudged),
     )
-    return how.tell(told, tuple(notices.of_audit(audited)), known)
+    return how.tell(told, tuple(notices.of_audit(audited)), found.policy, style)
 
 
 def _of_plan(plan: str, found: Found, scene: Scene, style: Style) -> tuple[Told, tuple[Notice, ...]]:
     from safepip.commands import install
-    from safepip.render import document, notices, terminal
+    from safepip.render import document, machines, notices, terminal
 
     verdict = install.assess_plan(plan, found, scene)
     told = Told(
@@ -101,6 +102,7 @@ def _of_plan(plan: str, found: Found, scene: Scene, style: Style) -> tuple[Told,
         notices.headline(verdict),
         found.target.prefix,
         [(remedy.title, remedy.commands) for remedy in verdict.remedies],
+        machines.remarks_of(verdict),
     )
     return told, tuple(notices.of_verdict(verdict))
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import functools
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from safepip.cli import streams
+from safepip.cli import counting, streams
 
 if TYPE_CHECKING:
     from safepip.commands.scene import Scene
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from safepip.render.terminal import Style
 
 FORMATS = ["terminal", "json", "sarif", "markdown"]
-REFUSED, WARNED = 10, 11
 
 
 class Caller(NamedTuple):
@@ -45,6 +44,7 @@ class Told(NamedTuple):
     title: str
     prefix: str
     ways: Sequence[tuple[str, Sequence[Sequence[str]]]]
+    remarks: Sequence[str]  # what is to be known of the report itself
 
 
 class Reporting(NamedTuple):
@@ -54,38 +54,28 @@ class Reporting(NamedTuple):
     baseline: str | None
     fail_on: str | None
 
-    def known(self, policy: Policy) -> Mapping[str, str]:
-        """Fingerprints, and the file that each is from."""
-        from safepip.reading.settings import baseline
-
-        earlier = dict.fromkeys(baseline.read(self.baseline), self.baseline) if self.baseline else {}
-        return {**earlier, **policy.ignored}
-
-    def tell(self, told: Told, notices: Sequence[Notice], known: Mapping[str, str]) -> int:
+    def tell(self, told: Told, notices: Sequence[Notice], policy: Policy, style: Style) -> int:
         """Write the report; the exit code is what the new ones among `notices` come to."""
-        from safepip.errors import printable
-        from safepip.render import document, machines
+        from safepip.render import document, machines, tables
+        from safepip.render.notices import Page
 
-        weakened = _weakened([known[item.fingerprint] for item in notices if item.fingerprint in known])
+        known = counting.known(policy, self.baseline)
+        remarks = counting.remarks(notices, known, policy)
         match self.kind:
             case "terminal":
-                streams.write(told.text() + "".join(f"  weakened: {printable(said)}\n" for said in weakened))
+                said = [line for said in remarks.lines for line in tables.paragraph(said, style, 2)]
+                streams.write(told.text() + tables.text(said))
             case "json":
                 listed = told.document()
-                said = [*listed.get("weakened", ()), *weakened]
-                streams.write(document.dump_document({**listed, "weakened": said}) + "\n")
+                weakened = [*listed.get("weakened", ()), *remarks.weakened]
+                streams.write(
+                    document.dump_document({**listed, "weakened": weakened, "ended": remarks.ended}) + "\n"
+                )
             case _:
-                page = machines.Page(told.title, told.prefix, tuple(notices), told.ways)
-                streams.write(machines.show(self.kind, page, frozenset(known), version()))
-        fresh = [notice.severity.name for notice in notices if notice.fingerprint not in known]
-        if "REFUSE" in fresh:
-            return REFUSED
-        return WARNED if self.fail_on and "WARN" in fresh else 0
-
-
-def _weakened(sources: Sequence[str]) -> list[str]:
-    """What makes an exit code better than what was found."""
-    return [f"{sources.count(path)} of these do not count, by {path}" for path in dict.fromkeys(sources)]
+                said = [*remarks.lines, *told.remarks]
+                page = Page(told.title, told.prefix, tuple(notices), told.ways, known, said)
+                streams.write(machines.show(self.kind, page, version()))
+        return counting.exit_code(notices, known, fail_on_warn=self.fail_on is not None)
 
 
 def reporting(command: Callable[..., int]) -> Callable[..., int]:

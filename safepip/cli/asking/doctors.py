@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from safepip.cli import streams
-from safepip.cli.asking.common import REFUSED, Caller, Reporting, Told, at_root, reporting
+from safepip.cli.asking.common import Caller, Reporting, Told, at_root, reporting
+from safepip.cli.counting import REFUSED
 from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
 from safepip.reading import tree
@@ -51,7 +52,7 @@ def doctor(
     """
     from safepip.commands import doctor as command
     from safepip.render import doctor as render
-    from safepip.render import notices
+    from safepip.render import machines, notices
 
     if flags["fix"] and tree.root() is not None:
         raise UsageError(
@@ -65,7 +66,6 @@ def doctor(
         return 0
     wanted = frozenset(only or CHECK_NAMES).difference(skip)
     found, scene = obj.scene()
-    known = how.known(found.policy)
     diagnosis = command.diagnose(scene, found.policy, frozenset(c for c in Check if c.value in wanted))
     cures = [cure for cure in diagnosis.cures if only or not cure.loses_changes]
     if flags["fix"] and cures:
@@ -80,8 +80,9 @@ def doctor(
         f"safepip doctor of {found.target.prefix}",
         found.target.prefix,
         [(cure.title, [cure.command]) for cure in diagnosis.cures],
+        machines.unjudged(diagnosis.unjudged),
     )
-    return how.tell(told, tuple(notices.of_diagnosis(diagnosis)), known)
+    return how.tell(told, tuple(notices.of_diagnosis(diagnosis)), found.policy, style)
 
 
 def _agree() -> None:

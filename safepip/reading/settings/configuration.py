@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import reduce
 from typing import Any
@@ -73,7 +73,7 @@ def _with_file(policy: Policy, path: str) -> Policy:
             case "code":
                 policy = replace(policy, code=(*policy.code, *_code(value, path)))
             case "ignore":
-                policy = _with_ignored(policy, dict(_ignored(value, path)))
+                policy = _with_ignored(policy, tuple(_ignored(value, path)))
             case "allow-force":
                 forbids = "" if _flag(value, key, path) else path
                 policy = replace(policy, forbids_force=policy.forbids_force or forbids)
@@ -145,13 +145,13 @@ def _timeout(value: object, path: str) -> float:
     return float(value)
 
 
-def _with_ignored(policy: Policy, entries: Mapping[str, Known]) -> Policy:
+def _with_ignored(policy: Policy, entries: Iterable[tuple[str, Known]]) -> Policy:
     """Of two entries for one fingerprint the one that still holds counts."""
     from datetime import UTC, datetime
 
     today = datetime.now(UTC).date().isoformat()
-    ended = {mark: entry for mark, entry in entries.items() if entry.until and entry.until < today}
-    ignored = {mark: entry for mark, entry in entries.items() if mark not in ended}
+    ended = {mark: entry for mark, entry in entries if entry.until and entry.until < today}
+    ignored = {mark: entry for mark, entry in entries if not entry.until or entry.until >= today}
     return replace(policy, ignored={**policy.ignored, **ignored}, ended={**policy.ended, **ended})
 
 
@@ -160,8 +160,8 @@ def _ignored(value: object, path: str) -> Iterator[tuple[str, Known]]:
     from datetime import date
 
     for entry in value if isinstance(value, list) else [None]:
-        fingerprint, reason = (entry or {}).get("fingerprint"), (entry or {}).get("reason")
-        until = (entry or {}).get("until")
+        said = entry if isinstance(entry, dict) else {}
+        fingerprint, reason, until = (said.get(key) for key in ("fingerprint", "reason", "until"))
         dated = until is None or type(until) is date
         if not (isinstance(fingerprint, str) and isinstance(reason, str) and reason and dated):
             raise _wrong(

@@ -8,7 +8,7 @@ from functools import cache
 
 from safepip.model.audit import Bound, Build, Mixed
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Objects, Survey
 from safepip.reasoning.health.audit import cuda_majors
 from safepip.reasoning.libraries import objects as elf_objects
@@ -64,9 +64,10 @@ def find(survey: Survey, objects: Objects, inventory: Inventory, build: BuildOf)
         users = tuple(sorted(bound.get(family, ())))
         paths = dict.fromkeys([*own.get(family, ()), *(item.provider for item in users)])
         builds = tuple(build(path) for path in paths)
-        usurped = [said for item in builds for said in _usurped(item, family, users, inventory)]
+        usurped = [found for item in builds for found in _usurped(item, family, users, inventory)]
         if usurped or len(builds) > 1:
-            yield Mixed(family, builds, users, "; ".join(usurped) or _said(family, builds, users))
+            said = "; ".join(text for _, text in usurped) or _said(family, builds, users)
+            yield Mixed(family, builds, users, said, tuple(dict.fromkeys(key for key, _ in usurped)))
 
 
 def _fits(name: str, patterns: Sequence[str]) -> bool:
@@ -83,7 +84,9 @@ def _bound(survey: Survey, objects: Objects) -> dict[str, set[Bound]]:
     return found
 
 
-def _usurped(build: Build, family: str, users: Sequence[Bound], inventory: Inventory) -> Iterator[str]:
+def _usurped(
+    build: Build, family: str, users: Sequence[Bound], inventory: Inventory
+) -> Iterator[tuple[DistKey, str]]:
     """Who gets the bytes of one owner where it requires another owner of the same file."""
     if len(build.owners) < 2 or not build.bytes_of:
         return
@@ -94,10 +97,8 @@ def _usurped(build: Build, family: str, users: Sequence[Bound], inventory: Inven
         required = requires_closure(user, inventory)
         own = [dist for dist in required if dist.name in build.owners]
         if own and all(dist.name != build.bytes_of for dist in own):
-            yield (
-                f"{user.name} uses {family} {build.version} from {build.bytes_of}; "
-                f"its own {own[0].name} {own[0].version} was overwritten"
-            )
+            mine = f"its own {own[0].name} {own[0].version} was overwritten"
+            yield own[0].key, f"{user.name} uses {family} {build.version} from {build.bytes_of}; {mine}"
 
 
 def _of_majors(majors: Mapping[int, tuple[Distribution, ...]]) -> str:

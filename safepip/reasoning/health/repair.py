@@ -25,6 +25,7 @@ REINSTALLED = frozenset(
         Check.UNMET_REQUIREMENT,
     }
 )
+OF_AN_INTRUDER = frozenset({Check.OVERWRITTEN, Check.MIXED_FAMILY})
 _PARTS = re.compile(r"([\w.-]+)\[?([^]<>=!~]*)]?(.*)", re.DOTALL)  # name, extras, specifiers
 
 
@@ -109,7 +110,7 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
             item
             for item in left
             if item.distribution in names
-            or (item.check is Check.OVERWRITTEN and item.mended_by and set(item.mended_by) <= set(keys))
+            or (item.check in OF_AN_INTRUDER and item.mended_by and set(item.mended_by) <= set(keys))
         )
         going = [dist.key for name in names for dist in inventory.distributions if dist.name == name]
         if cured and len(going) == len(names):
