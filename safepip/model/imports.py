@@ -99,7 +99,7 @@ class Gone(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ImportLoss:
-    """An import on a survivor's surface that works now and would fail."""
+    """An import on a survivor's surface that works now and would fail, or take another file."""
 
     survivor: Distribution
     lost: Distribution
@@ -110,6 +110,7 @@ class ImportLoss:
     line: int
     host: bool = False  # `survivor` does not import it: it loads the plugin that does
     absent: bool = False  # `module` is nowhere: nobody takes it, a new version asks for it
+    instead: TargetPath | None = None  # the file that would be taken
 
 
 class Basis(Enum):

@@ -58,10 +58,13 @@ def lost(
     leaving: Sequence[Distribution], inventory: Inventory, hollow: frozenset[TargetPath], wanted: Wishes
 ) -> Lost:
     """Which requirements of survivors only the leaving distributions meet. `hollow` (by info) meet nothing."""
-    gone = {
-        dist.key: dist for dist in leaving if dist.info not in hollow and not _stays(dist, leaving, inventory)
-    }
+    gone = {dist.key: dist for dist in reversed(leaving) if dist.info not in hollow}
     infos = {dist.info for dist in leaving}
+    left = {
+        dist.key: dist
+        for dist in reversed(inventory.distributions)
+        if dist.key in gone and dist.info not in infos
+    }
     losses: list[LostRequirement] = []
     unjudged: list[Unjudged] = []
     asked = sorted((wish, key) for key in gone for wish in wanted.get(key, ()))
@@ -69,6 +72,12 @@ def lost(
         if wish.survivor.info in infos:
             continue
         found = weigh(wish.survivor, gone[name], wish.written, inventory.target.markers)
+        if (
+            found
+            and name in left
+            and weigh(wish.survivor, left[name], wish.written, inventory.target.markers)
+        ):
+            continue  # the next of that name along sys.path meets it too
         if isinstance(found, Unjudged):
             unjudged.append(found)
         elif found:
@@ -116,11 +125,6 @@ def weigh(
         return LostRequirement(survivor, lost, written, extra=False)
     asked = any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in survivor.extras)
     return LostRequirement(survivor, lost, written, extra=True) if asked else None
-
-
-def _stays(dist: Distribution, leaving: Sequence[Distribution], inventory: Inventory) -> bool:
-    """Whether another distribution of the same name and version remains."""
-    return any(other.key == dist.key and other not in leaving for other in inventory.distributions)
 
 
 def _without_echoes(losses: Sequence[LostRequirement]) -> tuple[LostRequirement, ...]:

@@ -11,6 +11,7 @@ _FORESEEN = {
     "could no longer": "can no longer",
     "would be bound": "is bound",
     "would find": "finds",
+    "would get": "gets",
     "would fail": "fails",
     "would lose": "has lost",
     "would go": "went",

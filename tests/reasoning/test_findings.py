@@ -199,6 +199,13 @@ def test_an_import_that_fails_is_told_by_the_statement_that_does_or_the_one_that
     assert leads.message == "stayer would fail: st/x.py:3 leads to an import of pkg.a, of leaver"
 
 
+def test_an_import_that_another_file_serves_then_is_not_said_to_fail() -> None:
+    loss = replace(importing("import st", "st/x.py:3", "import pkg.a"), instead=at("below/pkg/a.py"))
+    (one,) = found(replace(BASE, imports=(loss,)))
+    says = f"stayer would get another pkg.a, {at('below/pkg/a.py')}: st/x.py:3 imports pkg.a, of leaver"
+    assert (one.severity, one.message) == (Severity.REFUSE, says)
+
+
 def test_an_import_by_a_compiled_module_has_no_line_and_is_proven_by_the_name_in_it() -> None:
     (one,) = found(replace(BASE, imports=(importing("import st", "st/x.py", "import pkg.a", line=0),)))
     assert one.message == "stayer would fail: st/x.py imports pkg.a, of leaver"

@@ -72,6 +72,16 @@ def test_a_second_installation_of_the_same_name_still_meets() -> None:
     assert losses([first], first, second, pandas) == []
 
 
+def test_of_a_second_installation_the_version_counts() -> None:
+    new, old, oldest = (dist("numpy", version=version) for version in ("2.0", "1.0", "0.9"))
+    pandas, other = dist("pandas", requires=["numpy>=2"]), dist("other", requires=["numpy>=1"])
+    assert losses([new], new, old, oldest, pandas, other) == [("pandas", "numpy", False)]
+    assert losses([new, old], new, old, oldest, pandas, other) == [
+        ("pandas", "numpy", False),
+        ("other", "numpy", False),
+    ]
+
+
 def test_a_requirement_by_address_is_met_by_any_version() -> None:
     tool, user = dist("tool", version="0.1"), dist("user", requires=["tool @ file:///somewhere/tool-9.whl"])
     assert losses([tool], tool, user) == [("user", "tool", False)]

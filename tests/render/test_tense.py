@@ -18,6 +18,7 @@ from support import environments
         ("x.so of a would be bound to another lib.so.1", "x.so of a is bound to another lib.so.1"),
         ("a could no longer be loaded: why", "a can no longer be loaded: why"),
         ("a would fail: a/b.py:1 imports c", "a fails: a/b.py:1 imports c"),
+        ("a would get another b, /b.py: a.py:1 imports b", "a gets another b, /b.py: a.py:1 imports b"),
         ("it needs x.so, and the last copy would go", "it needs x.so, and the last copy went"),
         ("a requires b", "a requires b"),
     ],

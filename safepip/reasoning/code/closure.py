@@ -125,6 +125,11 @@ class Closure:
         found = gone is not None and self._before.find(name) is not None
         return gone if found and self._after.find(name) is None else None
 
+    def instead(self, name: str) -> TargetPath | None:
+        """The file that `name` is imported from afterwards, of a copy further back on sys.path; None where no file is."""
+        found = self._after.find(name)
+        return found.path if found else None
+
     def stands(self, item: Import) -> bool:
         """Whether a failure of `item` ends the import of its module."""
         if item.condition is not Condition.UNCONDITIONAL:

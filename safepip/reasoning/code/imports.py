@@ -269,6 +269,7 @@ def _loss(survivor: Distribution, start: Start, failure: Failure, imports: Impor
         chain=(start.label, *ways, f"import {failure.name}"),
         importer=path,
         line=line,
+        instead=imports.closure.instead(failure.name),
     )
 
 
@@ -282,4 +283,5 @@ def _for_host(loss: ImportLoss, host: Distribution) -> ImportLoss:
         importer=loss.importer,
         line=loss.line,
         host=True,
+        instead=loss.instead,
     )

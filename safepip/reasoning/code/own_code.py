@@ -66,6 +66,7 @@ def _loss(project: Distribution, failure: Failure, gone: Gone, imports: Imports)
         chain=(*ways, f"import {failure.name}"),
         importer=importer,
         line=line,
+        instead=imports.closure.instead(failure.name),
     )
 
 

@@ -29,10 +29,11 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
         place = f"{file}:{first.line}" if first.line else file  # a compiled module has no lines
         does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
         whose = "which is nowhere" if first.absent else f"of {first.lost.name}"
+        happens = f"get another {first.module}, {first.instead}" if first.instead else "fail"
         yield finding(
             FindingKind.IMPORT_LOST,
             first.survivor.name,
-            f"{first.survivor.name} would fail: {place} {does} {first.module}, {whose}{more}",
+            f"{first.survivor.name} would {happens}: {place} {does} {first.module}, {whose}{more}",
             paths=tuple(dict.fromkeys(loss.importer if loss.absent else loss.path for loss in losses)),
             provider=None if first.absent else Provider(first.path, (first.lost.name,), first.lost.name),
             consumers=tuple(Consumer(loss.importer, loss.survivor.name, loss.chain) for loss in losses),
