@@ -25,6 +25,7 @@ from safepip.reasoning.code.surface import topmost_names
 from safepip.reasoning.health import audit as reasoning
 from safepip.reasoning.health import mixed
 from safepip.reasoning.libraries import objects as elf_objects
+from safepip.reasoning.likeness import near
 from safepip.reasoning.verdict.judge import judge
 
 Progress = Callable[[str, int, int], None]
@@ -94,7 +95,13 @@ def together(names: Sequence[str], scene: Scene, policy: Policy) -> Together:
     dists = {key: dist for key in keys if (dist := scene.inventory.find(key)) is not None}
     missing = [name for name in names if metadata.canonical(name) not in dists]
     if missing:
-        raise SafepipError("not-installed", f"{', '.join(missing)} is not installed in {scene.target.prefix}")
+        installed = [dist.key for dist in scene.inventory.distributions]
+        like = dict.fromkeys(name for one in missing for name in near(one, installed))
+        raise SafepipError(
+            "not-installed",
+            f"{', '.join(missing)} is not installed in {scene.target.prefix}",
+            f"What is, and is spelled like it: {', '.join(like)}." if like else "",
+        )
     verdict = auditor.verdict(keys)
     alone = {key: auditor.judged(dist) for key, dist in dists.items()}
     verdicts = {key: item.verdict for key, item in alone.items()}

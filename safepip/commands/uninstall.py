@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from safepip.model.sparing import Sparing
 
 REFUSED, WARNED = 10, 11
+MOST_SLIPS = 8  # names that are not installed for which others are looked up: each is held against every key
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +72,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
 
         sparing = safely.spare(wanted.keys, scene, request.safe)
     planned = sparing.removal if sparing else _planned(wanted.keys, request, scene)
-    bare = case = _with_processes(examine(wanted.keys, scene, planned))
+    bare = case = _with_likes(_with_processes(examine(wanted.keys, scene, planned)))
     if sparing is not None and sparing.restored:
         from safepip.commands import restoring
 
@@ -152,6 +153,19 @@ def _with_processes(case: Case) -> Case:
         tuple(InUse(*item) for item in processes.mapping(objects)) if objects and tree.root() is None else ()
     )
     return replace(case, evidence=replace(case.evidence, in_use=in_use))
+
+
+def _with_likes(case: Case) -> Case:
+    """What is not installed may be a slip of the hand."""
+    if not case.removal.skipped:
+        return case
+    from safepip.reasoning.likeness import near
+
+    keys = [dist.key for dist in case.inventory.distributions]
+    asked = case.removal.skipped[:MOST_SLIPS]
+    likes = [skip._replace(like=near(skip.name, keys) if skip.name not in keys else ()) for skip in asked]
+    skipped = (*likes, *case.removal.skipped[MOST_SLIPS:])
+    return replace(case, evidence=replace(case.evidence, removal=replace(case.removal, skipped=skipped)))
 
 
 def _is_allowed(remedy: Remedy) -> bool:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
-from typing import NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 
+from safepip.commands.importers import importers
 from safepip.commands.scene import Scene
-from safepip.model.answers import Answered, Bringer, Importer, Looked, Match, Use
+from safepip.model.answers import Answered, Bringer, Looked, Match, Use
 from safepip.model.change import Removal
 from safepip.model.elf import Elf, Flaw, cache_key
 from safepip.model.environment import Distribution
-from safepip.model.imports import Condition, Source
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
-from safepip.reading import plain_file, tree
+from safepip.reading import tree
 from safepip.reading.sites import metadata, receipts, shares
 from safepip.reading.sites.homes import homes_of
-from safepip.reading.sources.modules import Modules
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import module_of
@@ -26,10 +25,8 @@ from safepip.reasoning.health import questions
 from safepip.reasoning.health.questions import Sought
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries.losses import relative
+from safepip.reasoning.likeness import near
 from safepip.reasoning.requirements import requirement_key
-
-MOST_READ = 12  # sources of one distribution that are read to see whether they import a module
-WHOLLY_READ = 3  # and of which the inner functions are
 
 
 def why(query: str, scene: Scene) -> Answered:
@@ -41,11 +38,27 @@ def why(query: str, scene: Scene) -> Answered:
     dist = scene.inventory.find(metadata.canonical(query))
     found = Finder(scene.disk, scene.target).find(query) if _is_dotted(query) else None
     if query in names or (dist is None and (found is None or found.path is None)):
+        fits = questions.fitting(query, names)
         partial = _distributions(query, scene) if query not in names else ()
-        return _of_names(query, questions.fitting(query, names), partial, scene)
+        answered = (
+            _of_distributions(query, partial, scene)
+            if partial and not fits
+            else _of_names(query, fits, partial, scene)
+        )
+        return _with_likes(answered, names, scene)
     if dist is not None:
-        return _of_distribution(query, dist, scene)
+        return _of_distributions(query, (dist,), scene)
     return _of_path(query, TargetPath(str(found and found.path)), scene, module=query)
+
+
+def _with_likes(answered: Answered, libraries: Collection[str], scene: Scene) -> Answered:
+    """Names of all kinds that may have been meant, where there is nothing to tell."""
+    if not answered.is_empty or answered.brought_by:
+        return answered
+    finder = Finder(scene.disk, scene.target)
+    dists = scene.inventory.distributions
+    modules = (name for dist in dists for name in top_modules(dist, scene.inventory, finder))
+    return replace(answered, like=near(answered.query, {*(dist.key for dist in dists), *libraries, *modules}))
 
 
 def _path(query: str, scene: Scene) -> TargetPath | None:
@@ -101,24 +114,26 @@ def _of_names(query: str, names: frozenset[str], dists: Iterable[Distribution], 
     )
 
 
-def _of_distribution(query: str, dist: Distribution, scene: Scene) -> Answered:
-    libraries = [path for path in dist.files or () if path in scene.objects.elves]
-    recorded = [path for path in dist.files or () if elf_objects.is_object_name(path)]
+def _of_distributions(query: str, dists: Sequence[Distribution], scene: Scene) -> Answered:
+    files = [path for dist in dists for path in dist.files or ()]
+    libraries = [path for path in files if path in scene.objects.elves]
+    recorded = [path for path in files if elf_objects.is_object_name(path)]
     names = {path.rpartition("/")[2] for path in recorded}
     for path in libraries:
         names.update(elf_objects.names(path, scene.objects.elves[path]))
-    uses = _uses(Sought(frozenset(names), frozenset(libraries), dist), scene)
+    asker = dists[0] if len(dists) == 1 else None
+    uses = _uses(Sought(frozenset(names), frozenset(libraries), asker), scene)
     ours = tuple(use for use in uses if use.bound_to is None or use.bound_to in libraries)
     finder = Finder(scene.disk, scene.target)
-    tops = top_modules(dist, scene.inventory, finder)
+    tops = [name for dist in dists for name in top_modules(dist, scene.inventory, finder)]
     lost = {path.rpartition("/")[2] for path in recorded if scene.disk.kind(path) is None}
     return Answered(
         query,
         scene.target,
-        _matches(libraries, scene),
+        _matches(dict.fromkeys(libraries), scene),
         ours,
-        tuple(questions.declared(dist, scene.inventory)),
-        tuple(_importers(tops, dist, scene)),
+        tuple(line for dist in dists for line in questions.declared(dist, scene.inventory)),
+        tuple(importers(tops, dists, scene)),
         brought_by=tuple(_bringers(lost, uses, scene)) if lost else (),
     )
 
@@ -138,7 +153,7 @@ def _of_path(query: str, path: TargetPath, scene: Scene, module: str = "") -> An
         scene.target,
         _matches([path], scene) if exists else (),
         uses,
-        imported_by=tuple(_importers([module], owner, scene)) if module else (),
+        imported_by=tuple(importers([module], [owner] if owner else [], scene)) if module else (),
         brought_by=() if exists else tuple(_bringers({path.rpartition("/")[2]}, uses, scene)),
     )
 
@@ -175,62 +190,6 @@ def _soname(path: TargetPath, elf: Elf | Flaw) -> str:
         return ""
     base = path.rpartition("/")[2]
     return elf.soname or (base if base.startswith("lib") else "")
-
-
-class _Search(NamedTuple):
-    """The sources of an environment, searched for imports of `names`."""
-
-    names: tuple[str, ...]
-    modules: Modules
-    scene: Scene
-
-    def importing(self, dist: Distribution, path: TargetPath, *, whole: bool = False) -> Importer | None:
-        name, is_package = module_of(path, self.scene.inventory)
-        source = self.modules.read(dist, path, name, is_package=is_package, whole=whole)
-        lines = [
-            (item.condition is not Condition.UNCONDITIONAL, item.line)
-            for item in (source.imports if isinstance(source, Source) else ())
-            if any(_names(item.module, item.names, wanted) for wanted in self.names)
-        ]
-        if not lines:
-            return None
-        guarded, line = min(lines)
-        return Importer(dist.name, path, line, guarded)
-
-
-def _importers(names: Iterable[str], owner: Distribution | None, scene: Scene) -> Iterator[Importer]:
-    """One source of each other distribution that imports one of `names`, while it is imported or later."""
-    search = _Search(tuple(names), scene.modules, scene)
-    for dist in scene.inventory.distributions:
-        if dist == owner:
-            continue
-        naming = search.modules.naming(dist, search.names)
-        every = dict.fromkeys(path for found in naming.values() for path in found)
-        paths = sorted(every, key=lambda path: not _spells(path, search.names))[:MOST_READ]
-        outlines = (search.importing(dist, path) for path in paths)
-        found = next((item for item in outlines if item is not None), None)
-        whole = (search.importing(dist, path, whole=True) for path in paths[:WHOLLY_READ])
-        found = found or next((item for item in whole if item is not None), None)
-        if found is not None:
-            yield found
-    search.modules.keep()
-
-
-def _spells(path: TargetPath, names: Iterable[str]) -> bool:
-    """A source that has an inner module's whole dotted name is likelier to import it than one that has its parts."""
-    dotted = [name.encode() for name in names if "." in name]
-    if not dotted:
-        return False
-    try:
-        text = plain_file.content(path)
-    except OSError:
-        return False
-    return any(name in text for name in dotted)
-
-
-def _names(module: str, names: Collection[str], wanted: str) -> bool:
-    head, _, tail = wanted.rpartition(".")
-    return module == wanted or module.startswith(f"{wanted}.") or (module == head and tail in names)
 
 
 def _elsewhere(names: Iterable[str], known: Collection[TargetPath], scene: Scene) -> Iterator[Looked]:

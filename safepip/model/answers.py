@@ -73,6 +73,7 @@ class Answered:
     imported_by: tuple[Importer, ...] = ()
     elsewhere: tuple[Looked, ...] = ()  # existing files of that name outside what matched
     brought_by: tuple[Bringer, ...] = ()
+    like: tuple[str, ...] = ()  # names that may have been meant where there is nothing of this one
 
     @property
     def is_empty(self) -> bool:

@@ -34,6 +34,7 @@ class Skip(NamedTuple):
 
     name: str
     reason: str  # "not installed", "outside environment …", "in the standard library", "no files were found"
+    like: tuple[str, ...] = ()  # of what is installed, the names that may have been meant
 
 
 class Halt(NamedTuple):

@@ -56,7 +56,9 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         "installing": [
             {"name": item.name, "version": item.version, "was": item.was} for item in verdict.installing
         ],
-        "skipped": [{"name": skip.name, "reason": skip.reason} for skip in removal.skipped],
+        "skipped": [
+            {"name": skip.name, "reason": skip.reason, "like": skip.like} for skip in removal.skipped
+        ],
         "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],

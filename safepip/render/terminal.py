@@ -37,6 +37,8 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
         *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
         *weakened(verdict, style),
     ]
+    if verdict.removal.leaving and verdict.removal.skipped:
+        lines += _wrapped(f"pip leaves alone {_all_skipped(verdict)}", "  ", style)
     for block in shown:
         lines += ["", *_block(block, verdict, style)]
     if len(blocks) > len(shown):
@@ -104,10 +106,18 @@ def headline(verdict: Verdict) -> str:
             losers = _some(_losers(verdict, Severity.WARN))
             return f"safepip: WARNING: removing {what} {f'takes something from {losers}' if losers else 'does not go unnoticed'}"
         case Decision.ALLOW if not leaving and verdict.removal.skipped:
-            reasons = _some([f"{skip.name}, {skip.reason}" for skip in verdict.removal.skipped])
-            return f"safepip: nothing to remove: pip leaves alone {reasons}"
+            return f"safepip: nothing to remove: pip leaves alone {_all_skipped(verdict)}"
         case Decision.ALLOW:
             return f"safepip: ok to remove {what}: nothing that stays needs it"
+
+
+def _all_skipped(verdict: Verdict) -> str:
+    return _some(
+        [
+            f"{skip.name}, {skip.reason}{f' ({_some(skip.like)} is)' if skip.like else ''}"
+            for skip in verdict.removal.skipped
+        ]
+    )
 
 
 def _headline_of_install(verdict: Verdict) -> str:

@@ -63,13 +63,16 @@ def report(answer: Answered) -> dict[str, Any]:
             {"distribution": item.distribution, "because": item.because, "command": item.command}
             for item in answer.brought_by
         ],
+        "like": answer.like,
     }
 
 
 def show(answer: Answered, style: Style) -> str:
     if answer.is_empty and not answer.brought_by:
         said = f"nothing in {answer.target.place} matches {answer.query!r}, and nothing needs it"
-        return tables.text(tables.paragraph(f"safepip: {said}", style))
+        lines = tables.paragraph(f"safepip: {said}", style)
+        lines += tables.paragraph(f"like it: {', '.join(answer.like)}", style, 2) if answer.like else []
+        return tables.text(lines)
     most = None if style.verbose else MOST
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(answer.query, style)]
     lines += _matches(answer, style, most)

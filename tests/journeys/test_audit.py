@@ -193,6 +193,8 @@ def test_a_name_that_is_not_installed_cannot_be_judged(environment: Environment)
     answer = environment.safepip("audit", "--remove", "nosuch")
     assert answer.code == 12
     assert "nosuch is not installed" in answer.err
+    environment.add("app", {"app.py": ""})
+    assert "spelled like it: app" in environment.safepip("audit", "--remove", "ap").err
 
 
 def test_packages_without_remove_are_wrong_usage(environment: Environment) -> None:

@@ -80,6 +80,8 @@ def test_a_name_that_is_not_installed_ends_as_with_pip(story: Environment) -> No
     pip = run([str(story.python), "-m", "pip", "uninstall", "-y", "nosuch"])
     assert answer.code == pip.code
     assert "Skipping nosuch as it is not installed" in answer.err
+    slip = story.safepip("uninstall", "--dry-run", "laef")
+    assert (slip.code, "pip leaves alone laef, not installed (leaf is)" in slip.out) == (0, True)
 
 
 def test_a_lost_requirement_refuses(environment: Environment) -> None:

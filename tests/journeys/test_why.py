@@ -132,6 +132,16 @@ def test_a_name_that_nothing_matches_ends_with_1(environment: Environment) -> No
     assert (answer.code, answer.out.splitlines()[0][:19]) == (1, "safepip: nothing in")
 
 
+def test_a_part_of_several_distributions_is_answered_for_all_and_a_slip_of_the_hand_names_what_is_like_it(
+    story: Environment,
+) -> None:
+    answer = story.safepip("why", "--json", "cudnn-cu").report
+    assert [match["owners"] for match in answer["matches"]] == [["cudnn-cu12", "cudnn-cu13"]]
+    assert [line["distribution"] for line in answer["required_by"]] == ["torch"]
+    assert story.safepip("why", "--json", "libcudnn.so.8").report["like"] == ["libcudnn.so.9"]
+    assert "like it: torch" in story.safepip("why", "troch").out
+
+
 def test_the_answer_fits_80_columns_and_names_cannot_drive_the_terminal(environment: Environment) -> None:
     environment.add("evil", {"evil/lib\x1b[2J/libevil.so.1": library("libevil.so.1")})
     environment.add("user", {f"user.{TAG}.so": module("libevil.so.1", runpath="$ORIGIN/evil/lib\x1b[2J")})
