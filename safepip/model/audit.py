@@ -31,6 +31,12 @@ class Judged:
     in_code: bool = False  # the code that was named imports it
 
     @property
+    def left_alone(self) -> str:
+        """Why pip would not touch it, "" where it would: it lies below the environment, or dpkg's pip spares it."""
+        skipped = self.verdict.removal.skipped
+        return skipped[0].reason if skipped and not self.verdict.removal.leaving else ""
+
+    @property
     def has_commands(self) -> bool:
         return any(point.group in {"console_scripts", "gui_scripts"} for point in self.dist.entry_points)
 

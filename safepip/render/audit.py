@@ -56,10 +56,12 @@ def report_together(item: Together) -> dict[str, Any]:
 
 def show(audit: Audit, style: Style) -> str:
     needed = [item for item in audit.judged if item.verdict.decision is Decision.REFUSE]
-    free = len(audit.judged) - len(needed)
+    left = [item for item in audit.judged if item.left_alone]
+    free = len(audit.judged) - len(needed) - len(left)
     head = (
         f"safepip: {tables.count(len(audit.judged), 'distribution')} in {audit.target.place} "
         f"(Python {audit.target.version}): {free} could go alone, {len(needed)} could not"
+        + (f", {len(left)} pip leaves alone" if left else "")
     )
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(head, style)]
     if audit.mixed:
@@ -67,7 +69,9 @@ def show(audit: Audit, style: Style) -> str:
         for item in audit.mixed:
             lines += _mixed_lines(item, audit.target, style)
     lines += _unneeded_lines(audit.unneeded, style)
-    lines += ["", _title("What each removal would break", style), *_rows(audit, style)]
+    if len(left) < len(audit.judged):
+        lines += ["", _title("What each removal would break", style), *_rows(audit, style)]
+    lines += _left_lines(left, style)
     lines += [
         line
         for item in audit.unjudged
@@ -130,10 +134,22 @@ def _unneeded_lines(items: Iterable[Unneeded], style: Style) -> list[str]:
     return lines
 
 
+def _left_lines(items: Iterable[Judged], style: Style) -> list[str]:
+    by_reason: dict[str, list[str]] = {}
+    for item in items:
+        by_reason.setdefault(item.left_alone.partition(": ")[0], []).append(item.dist.name)
+    lines = ["", _title("What pip leaves alone", style)] if by_reason else []
+    for reason, names in by_reason.items():
+        lines += tables.paragraph(reason, style, 2)
+        lines += tables.paragraph(", ".join(names), style, 4, 0)
+    return lines
+
+
 def _rows(audit: Audit, style: Style) -> list[str]:
     order = {Decision.REFUSE: 0, Decision.WARN: 1, Decision.ALLOW: 2}
     ranked = sorted(
-        audit.judged, key=lambda item: (order[item.verdict.decision], -len(item.needed_by), item.dist.key)
+        (item for item in audit.judged if not item.left_alone),
+        key=lambda item: (order[item.verdict.decision], -len(item.needed_by), item.dist.key),
     )
     names = max((len(item.dist.name) for item in ranked), default=0)
     left = style.width - 2 - len("verdict") - len("494 MB") - names - 3 * tables.GAP
@@ -186,6 +202,7 @@ def _judged(item: Judged) -> dict[str, Any]:
         ],
         "bytes": item.bytes,
         "requested": item.dist.requested,
+        "left_alone": item.left_alone or None,
     }
 
 

@@ -217,10 +217,14 @@ def parent(tmp_path: Path) -> Box:
     return box
 
 
-def dry_run(box: Box, prefix: Path, *names: str) -> Run:
+def safepip(box: Box, prefix: Path, *words: str) -> Run:
     command = [sys.executable, "-m", "safepip", "--python", str(prefix / "bin/python")]
     environ = {"HOME": str(box.home), "VIRTUAL_ENV": str(box.v), "XDG_CACHE_HOME": str(box.tmp)}
-    return run([*command, "uninstall", "--dry-run", "--json", *names], env=environ, cwd=box.out)
+    return run([*command, *words], env=environ, cwd=box.out)
+
+
+def dry_run(box: Box, prefix: Path, *names: str) -> Run:
+    return safepip(box, prefix, "uninstall", "--dry-run", "--json", *names)
 
 
 def test_what_goes_from_below_an_environment_that_sees_it_is_missed_there(parent: Box) -> None:
@@ -255,6 +259,8 @@ def test_what_lies_below_serves_and_is_served_and_pip_leaves_it_alone(parent: Bo
     [skip] = answer.report["skipped"]
     assert (answer.code, answer.report["removing"], skip["name"]) == (0, [], "plain")
     assert skip["reason"].endswith(f"outside environment {parent.v}")
+    below = safepip(parent, parent.v, "audit").out.partition("What pip leaves alone")[2]
+    assert [name for name in ("below", "need", "plain", "own") if name in below] == ["below", "need", "plain"]
 
 
 @pytest.mark.parametrize("lay", [finder, by_hand], ids=lambda lay: lay.__name__)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from safepip.model.audit import Judged, Reason, Spare
-from safepip.model.change import Removal
+from safepip.model.change import Removal, Skip
 from safepip.model.environment import Distribution, EntryPoint
 from safepip.model.paths import DistKey
 from safepip.model.report import Finding, FindingKind, Severity, Shared, Verdict
@@ -144,6 +144,15 @@ def test_what_was_asked_for_or_gives_commands_is_needed_by_nobody_and_no_leftove
         (Spare.TOOL, alone[B.key]),
         (Spare.ASKED_FOR, warned),
     ]
+
+
+def test_what_pip_leaves_alone_is_not_proposed() -> None:
+    below = Verdict(target(), Removal(skipped=(Skip("b", "outside environment"),)))
+    wanted = Judged(replace(A, requested=True), Verdict(target(), Removal(leaving=(A,))), (), 0)
+    alone = [Judged(item, below, (), 0) for item in (replace(B, requested=True), C)]
+    assert [item.left_alone for item in (wanted, *alone)] == ["", *["outside environment"] * 2]
+    assert list(audit.leaves([wanted, *alone])) == [(Spare.ASKED_FOR, wanted)]
+    assert list(audit.spare_sets([wanted, *alone], inventory(A, B, C))) == []
 
 
 def test_without_any_marker_nothing_is_called_a_leftover() -> None:

@@ -133,7 +133,7 @@ def _required_by_others(dists: Sequence[Distribution], judged: Sequence[Judged])
 def leaves(judged: Sequence[Judged]) -> Iterator[tuple[Spare, Judged]]:
     """What nothing installed needs and is no leftover: it was asked for by name, or gives commands."""
     for item in judged:
-        if not is_needed(item) and not item.in_code and item.dist.key not in BASICS:
+        if not (is_needed(item) or item.in_code or item.left_alone or item.dist.key in BASICS):
             if item.dist.requested:
                 yield Spare.ASKED_FOR, item
             elif item.has_commands:
@@ -168,7 +168,11 @@ def _orphans(judged: Sequence[Judged], inventory: Inventory) -> list[Distributio
     kept = {
         item.dist.name
         for item in judged
-        if item.dist.requested or item.has_commands or item.in_code or item.dist.key in BASICS
+        if item.dist.requested
+        or item.has_commands
+        or item.in_code
+        or item.left_alone
+        or item.dist.key in BASICS
     }
     pending = list(kept)
     while pending:
