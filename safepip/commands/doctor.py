@@ -89,7 +89,12 @@ def _mixed(patient: Patient) -> Found:
 
 
 def _lib64(patient: Patient) -> Found:
-    """A lib64 that is no link to lib: what is installed in one is not found in the other."""
+    """A lib64 that is no link to lib: what is installed in one is not found in the other.
+
+    Fedora's own Python has both on its path; its virtual environments have the link.
+    """
+    if not patient.scene.target.is_venv:
+        return
     prefix = patient.scene.target.prefix
     lib64 = TargetPath(f"{prefix}/lib64")
     names = {entry.name for entry in patient.scene.disk.entries(lib64)}

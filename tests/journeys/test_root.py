@@ -14,6 +14,7 @@ from support.elves import write
 from support.fake_world import lib, program
 from support.images import AARCH64, I386, S390X, Image, make_image, needs_tool, put_loader
 from support.sandbox import library, run
+from support.wheels import install
 
 REFUSED, CANNOT = 10, 12
 
@@ -232,6 +233,40 @@ def test_an_object_of_a_machine_whose_loader_is_not_there_is_unjudged(image: Ima
     assert [item["reason"] for item in unjudged] == [
         "it is for 32-bit little-endian ELF machine 3, whose loader is not there, and 1 more like it"
     ]
+
+
+def test_what_goes_from_below_an_environment_of_the_image_is_missed_there(image: Image) -> None:
+    image.add("below", {"below.py": ""})
+    venv = image.root / "opt/venv"
+    install(venv / "lib/python3.12/site-packages", "user", {"user.py": "import below\n"})
+    (venv / "pyvenv.cfg").write_text("home = /usr/local/bin\ninclude-system-site-packages = true\n")
+    (venv / "bin").mkdir()
+    (venv / "bin/python").symlink_to("/usr/local/bin/python3")
+    answer = image.safepip("--python", "/usr/local/bin/python3", "uninstall", "--dry-run", "--json", "below")
+    assert [finding["message"] for finding in answer.report["findings"]] == [
+        "in /opt/venv: user would fail: user.py:1 imports below, of below"
+    ]
+
+
+def test_pure_modules_in_lib_beside_compiled_ones_in_lib64_are_one_environment(tmp_path: Path) -> None:
+    """Fedora's layout: the standard library lies in lib64, and so do only its own compiled packages."""
+    image = make_image(tmp_path / "image", prefix="/usr")
+    lib64 = image.root / "usr/lib64"
+    lib64.mkdir()
+    image.site.parent.rename(lib64 / "python3.12")
+    apart = image._replace(site=lib64 / "python3.12/site-packages")
+    story(apart)
+    install(image.site, "pure", {"pure.py": "import app\n"})
+    answer = image.safepip("uninstall", "--dry-run", "--json", "provider")
+    assert [(item["kind"], item["distribution"]) for item in answer.report["findings"]] == [
+        ("library-lost", "app")
+    ]
+    answer = image.safepip("uninstall", "--dry-run", "--json", "app")
+    assert [(item["kind"], item["distribution"]) for item in answer.report["findings"]] == [
+        ("import-lost", "pure")
+    ]
+    assert image.safepip("doctor", "--json").report["broken"] == []
+    assert "lib64" not in image.safepip("doctor").out
 
 
 def test_a_program_loses_the_library_that_only_it_needs(image: Image) -> None:

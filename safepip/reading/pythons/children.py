@@ -26,9 +26,10 @@ INSIDE = ("", "/.venv", "/venv")  # a project's own
 
 
 def of(target: Target, environ: Mapping[str, str]) -> tuple[TargetPath, ...]:
-    """The pythons of those that can be found."""
-    if target.is_venv or tree.root() is not None:
+    """The pythons of those that can be found; in an image only its own variables count."""
+    if target.is_venv:
         return ()
+    environ = environ if tree.root() is None else tree.environ()
     found: dict[str, TargetPath] = {}
     for place in _places(target, environ):
         python = f"{place}/bin/python"
@@ -43,8 +44,8 @@ def _places(target: Target, environ: Mapping[str, str]) -> Iterator[str]:
     if active:
         yield active
     for place in PLACES:
-        yield os.path.abspath(os.path.expanduser(place))
-    holders = [environ.get("WORKON_HOME"), *map(os.path.expanduser, HOLDERS), os.path.expanduser("~")]
+        yield tree.abspath(tree.expanduser(place))
+    holders = [environ.get("WORKON_HOME"), *map(tree.expanduser, HOLDERS), tree.expanduser("~")]
     left = MOST
     for holder in dict.fromkeys([*holders, f"{target.prefix}/envs", os.path.dirname(target.prefix)]):
         for name in _listed(holder) if holder else ():
