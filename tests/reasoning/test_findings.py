@@ -12,7 +12,7 @@ from safepip.model.elf import Binding, Flaw
 from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
 from safepip.model.report import Consumer, Finding, FindingKind, Provider, Severity
 from safepip.model.survey import Answer, Hidden, Hint, InUse, Mention, Need, Objects, SharedFile, Standing
@@ -55,6 +55,7 @@ def test_what_goes_and_cannot_be_read_belongs_to_nobody_and_a_consumer_to_its_ow
             "",
             "pkg/lib.so.1 would go and cannot be read: file is cut off",
             paths=(LIB,),
+            proof=("readelf", "-d", LIB),
         ),
         Finding(
             FindingKind.CANNOT_TELL,
@@ -62,6 +63,7 @@ def test_what_goes_and_cannot_be_read_belongs_to_nobody_and_a_consumer_to_its_ow
             "stayer",
             "st/b.so may need a library that would go, and cannot be read: damaged ELF structure",
             paths=(consumer,),
+            proof=("readelf", "-d", consumer),
         ),
     ]
 
@@ -75,6 +77,7 @@ def test_a_survivor_whose_record_is_damaged_may_own_what_goes() -> None:
             "stayer",
             "stayer may own some of what would go (pkg): RECORD has a line that is no row",
             paths=(TargetPath(f"{STAYER.info}/RECORD"),),
+            proof=("tail", "-c", "200", f"{STAYER.info}/RECORD"),
         )
     ]
 
@@ -105,6 +108,26 @@ def test_what_a_package_manager_keeps_is_not_told_as_taken_besides() -> None:
     assert finding.message == "pip would delete pkg/a.py, which dpkg keeps (python3-leaver)"
 
 
+@pytest.mark.parametrize(
+    ("why", "proof"),
+    [
+        (Why.DPKG, ("dpkg", "-S", at("pkg/a.py"))),
+        (Why.UNRECORDED, ("ls", "-ld", at("pkg/a.py"))),
+        (Why.FOREIGN, ("grep", "-nF", "a.py", f"{LEAVER.info}/RECORD")),
+    ],
+)
+def test_what_pip_would_take_beside_is_proved_by_who_lists_it(why: Why, proof: tuple[str, ...]) -> None:
+    removal = replace(BASE.removal, reaches=(Reach(at("pkg/a.py"), why, LEAVER, "other"),))
+    assert [finding.proof for finding in found(replace(BASE, removal=removal))] == [proof]
+
+
+def test_what_an_egg_requires_is_proved_by_its_own_list() -> None:
+    egg = replace(STAYER, info=at("stayer.egg-info"))
+    losses = (LostRequirement(egg, LEAVER, "leaver", extra=False),)
+    (finding,) = found(replace(BASE, requirements=Lost(losses, ())))
+    assert finding.proof == ("grep", "-iE", "^leaver", f"{egg.info}/requires.txt")
+
+
 def shared(path: str, *owners: Distribution, size: int = 1) -> SharedFile:
     claims = {one.key: Claim("", number) for number, one in enumerate(owners, 1)}
     return SharedFile(at(path), owners, claims, size)
@@ -121,7 +144,7 @@ def test_a_co_owned_file_is_lost_by_each_survivor_and_by_no_leaver() -> None:
         "stayer would lose pkg/a.py, which it owns together with leaver and third",
         paths=(at("pkg/a.py"),),
         provider=Provider(at("pkg/a.py"), ("leaver", "stayer", "third"), "stayer"),
-        proof=("grep", "-l", "pkg/a.py", *(f"{one.info}/RECORD" for one in (LEAVER, STAYER, third))),
+        proof=("grep", "-lF", "pkg/a.py", *(f"{one.info}/RECORD" for one in (LEAVER, STAYER, third))),
     )
     assert (second.distribution, second.broken_before) == ("third", True)
 
@@ -151,6 +174,7 @@ def test_files_of_no_consequence_are_one_note_and_a_launcher_a_warning() -> None
         "Big",
         "2 co-owned files of no consequence would go as well (Big, stayer)",
         paths=(at("LICENSE"), at("README.md")),
+        proof=("grep", "-lF", "LICENSE", f"{LEAVER.info}/RECORD", f"{STAYER.info}/RECORD"),
     )
 
 
@@ -360,7 +384,7 @@ def test_a_hint_that_is_named_comes_before_one_that_is_only_known() -> None:
 
 
 def test_a_requirement_is_proved_by_the_line_that_states_it_and_one_that_is_a_note_hides_no_other() -> None:
-    second = dist("second")
+    second = replace(dist("second"), key=DistKey("second-one"))
     losses = (
         LostRequirement(STAYER, LEAVER, "leaver", extra=False),
         LostRequirement(STAYER, second, "second", extra=False),
@@ -373,7 +397,7 @@ def test_a_requirement_is_proved_by_the_line_that_states_it_and_one_that_is_a_no
             "stayer",
             "stayer requires second",
             paths=(second.info,),
-            proof=("grep", "-i", "Requires-Dist: second", f"{STAYER.info}/METADATA"),
+            proof=("grep", "-iE", "^Requires-Dist: second[-_.]+one", f"{STAYER.info}/METADATA"),
         )
     ]
 

@@ -214,7 +214,9 @@ def test_a_vendored_copy_serves_its_owner() -> None:
 
 def test_the_source_beside_a_compiled_module_tells_what_it_imports() -> None:
     sources = {f"black/__init__{EXT}": "", "black/__init__.py": "import numpy"}
-    assert list(environment(NUMPY, package("black", sources)).chains("numpy")) == ["black"]
+    assert environment(NUMPY, package("black", sources)).chains("numpy") == {
+        "black": "import black → black/__init__.py:1 → import numpy"
+    }
 
 
 def test_a_compiled_module_made_by_cffi_imports_its_backend_when_it_starts() -> None:

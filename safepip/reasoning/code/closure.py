@@ -46,6 +46,14 @@ class Failing(NamedTuple):
     gone: Gone
 
 
+def source_of(module: TargetPath) -> TargetPath:
+    """Where the statements of the module in this file stand: mypyc and Cython leave the source beside what they make."""
+    if module.endswith(".py"):
+        return module
+    folder, _, name = module.rpartition("/")
+    return TargetPath(f"{folder}/{name.partition('.')[0]}.py")
+
+
 class _Module(NamedTuple):
     name: str
     path: TargetPath
@@ -216,10 +224,7 @@ class Closure:
         return source.imports if source else ()
 
     def _source(self, module: _Module) -> Source | None:
-        path = module.path
-        if not path.endswith(".py"):
-            inner, _, file_name = path.rpartition("/")
-            path = TargetPath(f"{inner}/{file_name.partition('.')[0]}.py")  # mypyc and Cython leave it beside
+        path = source_of(module.path)
         if self._owner(path) not in self.entered:
             return None
         source = self.source(module.name, path, is_package=module.is_package)

@@ -12,7 +12,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.imports import Gone, ImportLoss, Source
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reasoning.code.closure import Closure, Failing, Failure, Read
+from safepip.reasoning.code.closure import Closure, Failing, Failure, Read, source_of
 from safepip.reasoning.code.compiled import Compiled, at_start
 from safepip.reasoning.code.finder import Finder, gone_names
 from safepip.reasoning.code.surface import STOPPED_BY_PLUGINS, Start, starts, top_modules
@@ -257,8 +257,9 @@ def _host_leaves(start: Start, imports: Imports) -> bool:
 
 
 def _loss(survivor: Distribution, start: Start, failure: Failure, imports: Imports) -> ImportLoss:
-    path, line = failure.steps[-1]
-    ways = [relative(step, imports.inventory) + (f":{at}" if at else "") for step, at in failure.steps]
+    steps = [(source_of(step) if at else step, at) for step, at in failure.steps]
+    path, line = steps[-1]
+    ways = [relative(step, imports.inventory) + (f":{at}" if at else "") for step, at in steps]
     ways = [imports.shown.setdefault(way, way) for way in ways]
     was = failure.gone.was
     return ImportLoss(

@@ -56,8 +56,16 @@ def _requirements(evidence: Evidence) -> Iterator[Finding]:
             _requirement_message(loss, grade, evidence),
             severity=Severity.WARN if loss.extra else severity,
             paths=(loss.lost.info,),
-            proof=("grep", "-i", f"Requires-Dist: {loss.lost.name}", f"{loss.survivor.info}/METADATA"),
+            proof=_declaration(loss),
         )
+
+
+def _declaration(loss: LostRequirement) -> tuple[str, ...]:
+    """The line that requires it, however the name is spelled there (PEP 503)."""
+    name, info = loss.lost.key.replace("-", "[-_.]+"), loss.survivor.info
+    if info.endswith(".dist-info"):
+        return ("grep", "-iE", f"^Requires-Dist: {name}", f"{info}/METADATA")
+    return ("grep", "-iE", f"^{name}", f"{info}/requires.txt")
 
 
 def _requirement_message(loss: LostRequirement, grade: Grade | None, evidence: Evidence) -> str:

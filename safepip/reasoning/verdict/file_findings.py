@@ -41,6 +41,7 @@ def of(evidence: Evidence) -> Iterator[Finding]:
             owners[0],
             f"{count(len(trivial), 'co-owned file')} of no consequence would go as well ({some(owners)})",
             paths=tuple(trivial),
+            proof=_listing(next(iter(trivial.values())), evidence),
         )
 
 
@@ -62,11 +63,12 @@ def _file_finding(
         severity=Severity.WARN if weight is Weight.STUB else DEFAULT_SEVERITY[kind],
         paths=tuple(item.path for item in ordered),
         provider=Provider(ordered[0].path, tuple(dist.name for dist in ordered[0].owners), keeper),
-        proof=(
-            "grep",
-            "-l",
-            relative(ordered[0].path, evidence.inventory),
-            *(f"{dist.info}/RECORD" for dist in ordered[0].owners),
-        ),
+        proof=_listing(ordered[0], evidence),
         broken_before=keeper not in {"", survivor.name},
     )
+
+
+def _listing(item: SharedFile, evidence: Evidence) -> tuple[str, ...]:
+    """Every RECORD that lists it."""
+    records = (f"{dist.info}/RECORD" for dist in item.owners)
+    return ("grep", "-lF", relative(item.path, evidence.inventory), *records)

@@ -32,7 +32,11 @@ def _guarded(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
     keys: dict[str, Distribution] = {dist.key: dist for dist in evidence.removal.leaving}
     if "pip" in keys and evidence.inventory.target.pip.location is not None:
         yield finding(
-            FindingKind.SELF, "pip", "the environment would be left without pip", paths=(keys["pip"].info,)
+            FindingKind.SELF,
+            "pip",
+            "the environment would be left without pip",
+            paths=(keys["pip"].info,),
+            proof=("ls", "-d", keys["pip"].info),
         )
     if evidence.safepip_key in keys:
         yield finding(
@@ -40,6 +44,7 @@ def _guarded(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
             evidence.safepip_key,
             "safepip itself would go",
             paths=(keys[evidence.safepip_key].info,),
+            proof=("ls", "-d", keys[evidence.safepip_key].info),
         )
     for key, dist in keys.items():
         if key in policy.protected:
@@ -69,14 +74,30 @@ def _beyond(evidence: Evidence) -> Iterator[Finding]:
             owner or name,
             f"pip would{also} delete {first}{more}, which {why.value}{whose}",
             paths=tuple(reach.path for reach in reaches),
+            proof=_row(reaches[0]),
         )
+
+
+def _row(reach: Reach) -> tuple[str, ...]:
+    """What shows that pip comes to it: the row of the leaver's RECORD, where it is one."""
+    match reach.why:
+        case Why.DPKG:
+            return ("dpkg", "-S", reach.path)
+        case Why.CONDA | Why.UNRECORDED | Why.LAUNCHER:
+            return ("ls", "-ld", reach.path)
+        case _:
+            return ("grep", "-nF", reach.path.rpartition("/")[2], f"{reach.dist.info}/RECORD")
 
 
 def _unreadable(evidence: Evidence) -> Iterator[Finding]:
     for path, flaw in evidence.unreadable_going:
         name = relative(path, evidence.inventory)
         yield finding(
-            FindingKind.CANNOT_TELL, "", f"{name} would go and cannot be read: {flaw.value}", paths=(path,)
+            FindingKind.CANNOT_TELL,
+            "",
+            f"{name} would go and cannot be read: {flaw.value}",
+            paths=(path,),
+            proof=("readelf", "-d", path),
         )
     for path, flaw in evidence.unreadable_consumers:
         owner = evidence.objects.owner[path].name
@@ -86,6 +107,7 @@ def _unreadable(evidence: Evidence) -> Iterator[Finding]:
             owner,
             f"{name} may need a library that would go, and cannot be read: {flaw.value}",
             paths=(path,),
+            proof=("readelf", "-d", path),
         )
 
 
@@ -96,6 +118,7 @@ def _hidden(evidence: Evidence) -> Iterator[Finding]:
             dist.name,
             f"{dist.name} may own some of what would go ({top}): {dist.damage}",
             paths=(TargetPath(f"{dist.info}/RECORD"),),
+            proof=("tail", "-c", "200", f"{dist.info}/RECORD"),
         )
 
 
