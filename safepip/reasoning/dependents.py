@@ -42,9 +42,7 @@ def owner_of(
         owners = {path: dist for dist in plain for path in dist.used if _is_code(path)}
         return _owner_by_folder(owners, packed) if packed else owners.get
     infos = {dist.info for dist in staying}
-    unlisted = [
-        dist for dist in reversed(staying) if dist.sources or dist.files is None or dist in inventory.loose
-    ]
+    unlisted = [dist for dist in reversed(staying) if dist.sources or dist in inventory.loose]
     rest = {path: dist for dist in unlisted for path in dist.used if _is_code(path)}
 
     def owner(path: TargetPath) -> Distribution | None:

@@ -24,6 +24,7 @@ def test_an_index_of_owners_says_what_looking_through_everybody_says() -> None:
     for staying in ((first, second, project, loose), (second, project, loose), (first,)):
         looked, indexed = owner_of(staying, plain), owner_of(staying, plain.indexed())
         assert [indexed(path) for path in paths] == [looked(path) for path in paths]
+    assert owner_of((first,), plain)(at("one/data.txt")) is None
 
 
 def test_owners_of_very_many_rows_are_those_of_each_row() -> None:

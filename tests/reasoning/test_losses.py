@@ -399,17 +399,57 @@ def test_a_path_is_told_below_its_site_or_the_prefix_or_whole() -> None:
 
 
 def test_of_two_ways_the_one_without_an_earlier_import_is_told() -> None:
-    """Both modules come to libshared.so; one of them only after torch was imported."""
+    """Both modules come to libgone.so; the one of fewer steps only after torch was imported."""
     contents: dict[str, Content] = {
         **GONE,
         f"torch/_C{EXT}": lib(needs=["libx.so", "libgone.so"], rpath="$ORIGIN:$ORIGIN/../gone"),
         "torch/libx.so": lib("libx.so"),
         f"app/_m{EXT}": lib(needs=["libx.so"]),
-        f"app/x/_n{EXT}": lib(needs=["libgone.so"], rpath="$ORIGIN/../../gone"),
+        f"app/x/_n{EXT}": lib(needs=["libp.so"], rpath="$ORIGIN/lib"),
+        "app/x/lib/libp.so": lib("libp.so", needs=["libq.so"], rpath="$ORIGIN"),
+        "app/x/lib/libq.so": lib("libq.so", needs=["libr.so"], rpath="$ORIGIN"),
+        "app/x/lib/libr.so": lib("libr.so", needs=["libgone.so"], rpath="$ORIGIN/../../../gone"),
     }
     torch = dist("torch", [f"torch/_C{EXT}", "torch/libx.so"])
-    app = dist("app", [f"app/_m{EXT}", f"app/x/_n{EXT}"], requires=["torch"])
+    own = [f"app/x/lib/lib{letter}.so" for letter in "pqr"]
+    app = dist("app", [f"app/_m{EXT}", f"app/x/_n{EXT}", *own], requires=["torch"])
     told = next(
         chains for _, _, who, chains in lost(contents, [torch, app, LEAVER], [LEAVER]) if who == "app"
     )
     assert [way[0] for way in told] == ["import app.x", "import app"]
+
+
+def test_what_another_import_loads_in_its_place_is_a_change_of_provider() -> None:
+    """app asks for libz.so where no search leads: the first of the imports before it that has one gives its own."""
+    contents: dict[str, Content] = {
+        **{f"{name}/_m{EXT}": lib(needs=["libz.so"], rpath="$ORIGIN/lib") for name in ("one", "two")},
+        **{f"{name}/lib/libz.so": lib("libz.so") for name in ("one", "two")},
+        f"app/_m{EXT}": lib(needs=["libz.so"]),
+    }
+    one, two = (dist(name, [f"{name}/_m{EXT}", f"{name}/lib/libz.so"]) for name in ("one", "two"))
+    app = dist("app", [f"app/_m{EXT}"], requires=["one", "two"])
+    assert [(kind, who) for kind, _, who, _ in lost(contents, [one, two, app], [one])] == [
+        (FindingKind.PROVIDER_CHANGED, "app")
+    ]
+
+
+def test_a_need_that_an_import_before_still_has_preloaded_is_no_cause_of_its_fall() -> None:
+    """second keeps what first loads for it, and loses libgone.so: that alone is why third falls."""
+    contents: dict[str, Content] = {
+        **GONE,
+        f"first/_m{EXT}": lib(needs=["libone.so"], rpath="$ORIGIN/lib"),
+        "first/lib/libone.so": lib("libone.so"),
+        f"second/_m{EXT}": lib(
+            needs=["libone.so", "libtwo.so", "libgone.so"], rpath="$ORIGIN/lib:$ORIGIN/../gone"
+        ),
+        "second/lib/libtwo.so": lib("libtwo.so"),
+        f"third/_m{EXT}": lib(needs=["libtwo.so"]),
+    }
+    first = dist("first", [f"first/_m{EXT}", "first/lib/libone.so"])
+    second = dist("second", [f"second/_m{EXT}", "second/lib/libtwo.so"], requires=["first"])
+    third = dist("third", [f"third/_m{EXT}"], requires=["second"])
+    found = lost(contents, [first, second, third, LEAVER], [LEAVER])
+    assert [(wants, who) for _, wants, who, _ in found] == [
+        ("libgone.so", "second"),
+        ("libgone.so", "third"),
+    ]
