@@ -320,6 +320,23 @@ def test_a_library_that_is_lost_is_told_with_what_the_loss_counts_on(
     assert library(FindingKind.LIBRARY_LOST, was=was, chain=chain).message == message
 
 
+def test_a_library_that_an_earlier_import_lacks_is_proved_by_the_object_that_needs_it() -> None:
+    cause = Answer(Standing.MISSING, Binding(at("t/lib/libt.so"), "lib.so.1", None, None, ()))
+    loss = Loss(
+        FindingKind.LIBRARY_LOST,
+        Need(CONSUMER, CONSUMER, "lib.so.1"),
+        None,
+        cause,
+        STAYER,
+        ("import st", "libt.so, loaded by import t", "lib.so.1"),
+        at_import=True,
+    )
+    (finding,) = found(
+        replace(BASE, libraries=(Grouped(FindingKind.LIBRARY_LOST, "lib.so.1", STAYER, (loss,)),))
+    )
+    assert finding.proof == ("readelf", "-d", at("t/lib/libt.so"))
+
+
 def test_other_changes_of_a_librarys_provider_are_told_each_in_its_way() -> None:
     kinds = (
         (FindingKind.SYMBOL_LOST, "b.so of stayer would be bound to another lib.so.1, which lacks a, b"),

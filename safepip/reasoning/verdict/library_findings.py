@@ -42,7 +42,7 @@ def _needs(evidence: Evidence) -> Iterator[Finding]:
             provider=bound,
             consumers=group.consumers,
             searched=first.now.binding.tried,
-            proof=("readelf", "-d", first.need.consumer),
+            proof=("readelf", "-d", first.now.binding.consumer),
         )
 
 
