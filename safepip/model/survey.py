@@ -32,7 +32,7 @@ class Need(NamedTuple):
 class Answer(NamedTuple):
     standing: Standing
     binding: Binding
-    provider: TargetPath | None = None  # the binding's, every link resolved
+    provider: TargetPath | None = None  # the binding's, every link resolved but the one that is recorded
     preloader: TargetPath | None = None  # the root of the earlier import that has it loaded
 
 

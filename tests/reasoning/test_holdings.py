@@ -26,9 +26,11 @@ def test_rows_that_are_not_there_are_missing_and_byte_code_is_not() -> None:
     assert holdings.missing_files(replace(PKG, files=None), FakeWorld({})) == ()
 
 
-def test_a_broken_link_is_there_as_pip_would_delete_it() -> None:
+def test_a_link_that_leads_nowhere_is_missing() -> None:
+    """uv can fill an environment with links into its cache, which people clear."""
     world = FakeWorld({**empty(B, RECORD, "/x"), A: Link("nowhere")})
-    assert holdings.missing_files(PKG, world) == ()
+    assert holdings.missing_files(PKG, world) == (A,)
+    assert holdings.missing_files(PKG, FakeWorld({**empty(B, RECORD, "/x"), A: Link("b.py")})) == ()
 
 
 def test_in_a_folder_that_cannot_be_listed_each_file_is_asked_for() -> None:

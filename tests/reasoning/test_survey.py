@@ -17,7 +17,7 @@ from safepip.reasoning.verdict import library_findings
 from safepip.reasoning.verdict.evidence import Evidence
 from safepip.world import Changed
 from support.environments import EXT, at, dist, files, inventory
-from support.fake_world import Content, FakeWorld, glibc, lib, program
+from support.fake_world import Content, FakeWorld, Link, glibc, lib, program
 from support.surveys import surveyed
 
 CUDNN = {"nvidia/cudnn/lib/libcudnn.so.9": lib("libcudnn.so.9")}
@@ -175,6 +175,29 @@ def test_what_is_asked_again_is_answered_again() -> None:
     surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), (OPENS,))
     assert surveyor.survey(everybody.elves) == surveyor.survey(everybody.elves)
     assert (surveyor.holds("libcudnn.so.9"), surveyor.holds("libother.so")) == (True, False)
+
+
+def test_a_library_that_is_recorded_as_a_link_out_of_the_environment_is_its_recorders() -> None:
+    """As `uv pip install --link-mode=symlink` leaves everything. $ORIGIN is the folder of the link."""
+    provider, user = dist("provider", ["provider/libq.so.1"]), dist("user", [f"user/_c{EXT}"])
+    contents: dict[str, Content] = {
+        "provider/libq.so.1": Link("/cache/1/libq.so.1"),
+        f"user/_c{EXT}": Link("/cache/2/_c.so"),
+        "/cache/1/libq.so.1": lib("libq.so.1"),
+        "/cache/2/_c.so": lib(needs=["libq.so.1"], runpath="$ORIGIN/../provider"),
+    }
+    world, site = FakeWorld(files(contents)), inventory(provider, user)
+    everybody = objects.gather(site.distributions, site.target.scripts, world)
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    [(need, answer)] = surveyor.survey([at(f"user/_c{EXT}")]).answers.items()
+    assert (need.consumer, answer.provider) == (at(f"user/_c{EXT}"), at("provider/libq.so.1"))
+    assert messages(contents, [provider, user], provider) == [
+        (
+            "library-lost",
+            "REFUSE",
+            "user could no longer be loaded: it comes to need libq.so.1, and nothing else provides it",
+        )
+    ]
 
 
 def test_a_program_is_a_process_of_its_own_which_the_interpreter_lends_nothing() -> None:

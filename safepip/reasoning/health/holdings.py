@@ -7,26 +7,29 @@ from dataclasses import replace
 
 from safepip.model.change import Reach
 from safepip.model.diagnosis import Ailment, Check, Hollow, Level, Overwritten, Stash
+from safepip.model.elf import Flaw
 from safepip.model.environment import Distribution, Install, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.changes.shares import Weight
 from safepip.reasoning.libraries.losses import relative
-from safepip.world import World
+from safepip.world import Kind, World
 
 
 def missing_files(dist: Distribution, world: World) -> tuple[TargetPath, ...]:
-    """Rows of `dist` that are not there; byte code is made again where it is used."""
+    """Rows of `dist` that are not there, or links that lead nowhere; byte code is made again where it is used."""
     by_folder: dict[str, list[TargetPath]] = {}
     for path in dist.files or ():
         if not path.endswith((".pyc", ".pyo")):
             by_folder.setdefault(path.rpartition("/")[0], []).append(path)
     gone: list[TargetPath] = []
     for folder, paths in by_folder.items():
-        names = {entry.name for entry in world.entries(TargetPath(folder or "/"))}
-        absent = (path for path in paths if path.rpartition("/")[2] not in names)
-        gone += [path for path in absent if world.kind(path) is None]  # some folders cannot be listed
+        kinds = {entry.name: entry.kind for entry in world.entries(TargetPath(folder or "/"))}
+        for path in paths:
+            kind = kinds.get(path.rpartition("/")[2]) or world.kind(path)  # some folders cannot be listed
+            if kind is None or (kind is Kind.LINK and world.find(path) is Flaw.MISSING):
+                gone.append(path)
     return tuple(sorted(gone))
 
 

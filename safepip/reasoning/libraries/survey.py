@@ -102,14 +102,22 @@ class Surveyor:
         base = self._base
         if base is not None and root in base._answers and loading.loadable and loading is base.loading(root):  # noqa: SLF001
             return base._answers[root]  # noqa: SLF001
-        real = {item.path: item.real for item in loading.objects}
+        known = {item.path: self._known_as(item.path, item.real) for item in loading.objects}
         return {
-            Need(root, real.get(binding.consumer, binding.consumer), binding.wants): self._answer(
-                root, binding, real
+            Need(root, known.get(binding.consumer, binding.consumer), binding.wants): self._answer(
+                root, binding, known
             )
             for binding in loading.bindings
             if not binding.optional
         }
+
+    def _known_as(self, opened: TargetPath, real: TargetPath) -> TargetPath:
+        """`real`, or the link to it that is recorded: uv can make an environment of links into its cache."""
+        folder, _, name = opened.rpartition("/")
+        if real in self._objects.owner:
+            return real
+        link = TargetPath(f"{self._world.real(TargetPath(folder or '/'))}/{name}")
+        return link if link in self._objects.owner else real
 
     def _load(self, root: TargetPath) -> Loading:
         if self._base is not None and self._is_untouched(self._base.loading(root)):
@@ -178,10 +186,10 @@ class Surveyor:
                     return path
         return None
 
-    def _answer(self, root: TargetPath, binding: Binding, real: Mapping[TargetPath, TargetPath]) -> Answer:
+    def _answer(self, root: TargetPath, binding: Binding, known: Mapping[TargetPath, TargetPath]) -> Answer:
         if binding.provider is None or binding.how is None:
             return Answer(Standing.ELSEWHERE if self.holds(binding.wants) else Standing.MISSING, binding)
-        provider = real.get(binding.provider) or self._world.real(binding.provider)
+        provider = known.get(binding.provider) or self._world.real(binding.provider)
         if binding.how.rule is Rule.PRELOADED:
             return Answer(Standing.PRELOADED, binding, provider, self._preloader.get((root, binding.wants)))
         return Answer(Standing.SEARCHED, binding, provider)
