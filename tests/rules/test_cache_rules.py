@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -42,6 +43,7 @@ class Case:
     cut: int | None = None  # bytes of the cache that are left
 
 
+RESOLV = "libresolv.so.2"  # lies in a default folder everywhere
 PLAIN = {f"conf/{T}": lib(T)}
 CASES = [
     Case("The cache is asked after the lists", T, PLAIN, f"conf/{T}"),
@@ -81,6 +83,10 @@ CASES = [
     Case("The old format alone is read", T, PLAIN, f"conf/{T}", arguments=("-c", "old")),
     Case("A cut cache is none, without a message", T, PLAIN, f"missing {T}", cut=60),
     Case("An empty cache is none", T, PLAIN, f"missing {T}", cut=0),
+    Case("The cache comes before the default folders", RESOLV, {f"conf/{RESOLV}": lib(RESOLV)}, f"conf/{RESOLV}"),
+    Case("After a stale entry the default folders are searched", RESOLV, {f"conf/{RESOLV}": lib(RESOLV)},
+         f"{RESOLV} of the system", {f"conf/{RESOLV}": None}),
+    Case("Without a cache the default folders are searched", RESOLV, PLAIN, f"{RESOLV} of the system", cut=0),
 ]  # fmt: skip
 
 
@@ -101,6 +107,31 @@ def test_the_cache_is_used_as_the_real_loader_uses_it(case: Case, tmp_path: Path
         tmp_path / "bin/main", tmp_path / "X.so", environ, tmp_path, around=in_place_of_the_system_s(cache)
     )
     assert case.said == really_said(opened, lines, str(tmp_path))
+
+
+def test_what_the_system_s_list_of_preloads_names_meets_later_needs(tmp_path: Path) -> None:
+    """rtld.c:do_preload. The loader opens /etc/ld.so.preload itself, so /etc is another folder for a while."""
+    root = lib("X.so", needs=["libT.so.1", "libU.so.1"], runpath="@/q")
+    files: dict[str, Content] = {"X.so": root}
+    for name in (T, "libU.so.1"):
+        files |= {f"{folder}/{name}": lib(name) for folder in "pq"}
+    elves.lay_out(elves.moved(files, str(tmp_path)))
+    elves.program_at(tmp_path / "bin/main", Libc.GLIBC, program())
+    (tmp_path / "etc").mkdir()
+    (tmp_path / "etc/ld.so.preload").write_text(f"{tmp_path}/p/{T} # {tmp_path}/p/libU.so.1\n")
+    around = in_place_of_the_system_s(tmp_path / "etc", "/etc")
+    said_really = elves.run(tmp_path / "bin/main", tmp_path / "X.so", {}, tmp_path, around=around)
+    code = (
+        "import sys; from safepip.reading.elf_files import ldconfig;"
+        "print(*ldconfig._preload_file(), sep='\\n')"
+    )
+    read = subprocess.run([*around, sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    environ = {"LD_PRELOAD": ":".join(read.stdout.split())}
+    config = ldconfig.load(replace(target(), interpreter=TargetPath(f"{tmp_path}/bin/main")), environ)
+    assert config
+    opened = Opened("", {}, "q/libU.so.1")
+    assert said(opened, Disk(), config, str(tmp_path)) == really_said(opened, said_really, str(tmp_path))
+    assert really_said(opened, said_really, str(tmp_path)) == "q/libU.so.1"
 
 
 def built(case: Case, folder: Path) -> Path:
@@ -125,12 +156,12 @@ def tool(name: str) -> str:
     return found
 
 
-def in_place_of_the_system_s(cache: Path) -> list[str]:
-    """A mount namespace of its own, where the cache lies at /etc/ld.so.cache."""
+def in_place_of_the_system_s(ours: Path, place: str = "/etc/ld.so.cache") -> list[str]:
+    """A mount namespace of its own, where `ours` lies at `place`."""
     unshare = [tool("unshare"), *(("-m",) if os.geteuid() == 0 else ("-r", "-m"))]
     if subprocess.run([*unshare, "true"], check=False, capture_output=True).returncode:
         pytest.skip("may not make a mount namespace")
-    return [*unshare, "sh", "-c", f'mount --bind {cache} /etc/ld.so.cache && exec "$@"', "sh"]
+    return [*unshare, "sh", "-c", f'mount --bind {ours} {place} && exec "$@"', "sh"]
 
 
 def test_the_system_s_own_cache_reads_as_ldconfig_prints_it() -> None:

@@ -31,7 +31,10 @@ MUSL_SAYS = {
     Flaw.LOOP: "Symbolic link loop",
     Flaw.NOT_ELF: "Exec format error",
     Flaw.TOO_SHORT: "Exec format error",
+    Flaw.CUT_OFF: "Exec format error",
+    Flaw.WRONG_CLASS: "Exec format error",
 }
+GLIBC_SAYS = {Flaw.CUT_OFF: "cannot read file data"}  # of one that ends before its program headers
 
 
 @pytest.mark.parametrize(("case", "libc"), RULES)
@@ -94,6 +97,21 @@ def test_the_program_s_origin_is_where_its_links_lead(libc: Libc, tmp_path: Path
         assert [item.path for item in found.objects][1:] == [f"{tmp_path}/{folder}/o/libT.so.1"]
 
 
+def test_an_object_marked_as_of_the_gnu_abi_is_as_good_as_any(tmp_path: Path) -> None:
+    """EI_OSABI 3, which the linker writes where an object has unique or indirect symbols."""
+    code = elves.write(lib("libT.so.1"))
+    case = Case(
+        "",
+        {"X.so": lib(needs=["libT.so.1"], runpath="@"), "libT.so.1": code[:7] + b"\x03" + code[8:]},
+        "libT.so.1",
+    )
+    environ = laid_out(case, Libc.GLIBC, tmp_path)
+    config = ldconfig.load(replace(target(), interpreter=TargetPath(f"{tmp_path}/bin/main")), environ)
+    assert config
+    lines = elves.run(tmp_path / "bin/main", tmp_path / "X.so", environ, tmp_path)
+    assert said(case, Disk(), config, str(tmp_path)) == really_said(case, lines, str(tmp_path)) == "libT.so.1"
+
+
 def expected(case: Case, libc: Libc) -> str | None:
     return case.glibc if libc is Libc.GLIBC else case.musl
 
@@ -124,7 +142,8 @@ def said(case: Case, world: World, config: LoaderConfig, folder: str) -> str:
     for binding in loading.missing:
         if binding.flaw is None:
             return f"missing {binding.wants.removeprefix(folder + '/')}"
-        what = binding.flaw.value if config.libc is Libc.GLIBC else MUSL_SAYS[binding.flaw]
+        says = GLIBC_SAYS.get(binding.flaw, binding.flaw.value)
+        what = says if config.libc is Libc.GLIBC else MUSL_SAYS[binding.flaw]
         return f"{binding.tried[-1].path.rpartition('/')[2]}: {what}"
     return in_words([loaded.path for loaded in own(loading, config)], folder)
 
@@ -147,7 +166,9 @@ def in_words(paths: list[str], folder: str) -> str:
 
 def really_said(case: Case, lines: str, folder: str) -> str:
     """The real loader's answer in the same words."""
-    error = re.search(r"^ERR (.*)$", lines, re.MULTILINE)
+    error = re.search(
+        r"^(?:ERR |.*: error while loading shared libraries: |(?=Error loading ))(.*)$", lines, re.MULTILINE
+    )
     if error:
         return in_the_table_s_words(error[1], folder)
     if not case.root:

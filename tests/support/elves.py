@@ -34,7 +34,7 @@ int main(int c, char **v) {
   void *self = dlopen(0, RTLD_LAZY);
   dlinfo(self, RTLD_DI_LINKMAP, &m);
   for (; m; last = m, m = m->l_next) printf("start %s\n", m->l_name);
-  if (c > 1 && !dlopen(v[1], RTLD_NOW)) printf("ERR %s\n", dlerror());
+  while (*++v) if (!dlopen(*v, RTLD_NOW)) printf("ERR %s\n", dlerror());
   for (m = last->l_next; m; m = m->l_next) printf("%s\n", m->l_name);
   return 0;
 }
@@ -177,10 +177,16 @@ def _compiled(libc: Libc, flags: Sequence[str], needs: Sequence[str]) -> Path:
 
 
 def run(
-    program: Path, root: Path | None, environ: Mapping[str, str], cwd: Path, around: Sequence[str] = ()
+    program: Path,
+    root: Path | None,
+    environ: Mapping[str, str],
+    cwd: Path,
+    *,
+    around: Sequence[str] = (),
+    first: Sequence[Path] = (),
 ) -> str:
-    """What the real loader said: lines of paths and one of an error."""
-    opened = [] if root is None else [str(root)]
+    """What the real loader said when `root` was opened after `first`: lines of paths and one of an error."""
+    opened = [str(path) for path in (*first, root) if path is not None]
     done = subprocess.run(
         [*around, str(program), *opened],
         env={"PATH": os.environ["PATH"], **environ},
@@ -200,10 +206,12 @@ def compile_lib(
     versions: str = "",
     needs: Sequence[Path] = (),
     flags: Sequence[str] = (),
+    libc: Libc = Libc.GLIBC,
 ) -> Path:
     """A shared object from C, its file name as SONAME; `versions` is a linker's version script."""
-    if not shutil.which("cc"):
-        pytest.skip("needs a C compiler")
+    compiler = "musl-gcc" if libc is Libc.MUSL else "cc"
+    if not shutil.which(compiler):
+        pytest.skip(f"needs {compiler}")
     path.parent.mkdir(parents=True, exist_ok=True)
     code = path.with_suffix(".c")
     code.write_text(source)
@@ -212,7 +220,7 @@ def compile_lib(
         path.with_suffix(".map").write_text(versions)
         extra.append(f"-Wl,--version-script={path.with_suffix('.map')}")
     subprocess.run(
-        ["cc", "-shared", "-fPIC", "-o", str(path), str(code), f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed",
+        [compiler, "-shared", "-fPIC", "-o", str(path), str(code), f"-Wl,-soname,{path.name}", "-Wl,--no-as-needed",
          *extra, *(str(need) for need in needs)],
         check=True,
         capture_output=True,

@@ -143,8 +143,8 @@ def fate(flaw: Flaw, step: Step, config: LoaderConfig, world: World) -> Fate:
 
 def misfit(elf: Elf, config: LoaderConfig, *, opened: bool = True) -> Flaw | None:
     """Why a well-formed object cannot be loaded into the target's process; `opened`: by dlopen."""
-    checked = config.libc is Libc.GLIBC  # musl maps whatever it opens
-    if checked and elf.abi.bits != config.abi.bits:
+    checked = config.libc is Libc.GLIBC  # musl maps whatever reads as a header of its own (map_library)
+    if elf.abi.bits != config.abi.bits or (not checked and elf.abi[:2] != config.abi[:2]):
         return Flaw.WRONG_CLASS
     if checked and elf.abi != config.abi:  # the machine's number in another byte order is another number
         return Flaw.WRONG_MACHINE
