@@ -19,7 +19,7 @@ import sys
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import _lru_cache_wrapper, cache, cached_property
 from importlib import import_module
 from pathlib import Path
 from types import CodeType, FunctionType
@@ -231,7 +231,20 @@ class Watch:
 
 
 def run(item: pytest.Item) -> None:
+    for remembering in remembered():
+        remembering.cache_clear()  # or what an earlier test has asked runs no line of it, and no changed one
     item.ihook.pytest_runtest_protocol(item=item, nextitem=None)
+
+
+@cache
+def remembered() -> list[_lru_cache_wrapper[object]]:
+    modules = [module for name, module in sys.modules.items() if name.startswith("safepip.")]
+    return [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, _lru_cache_wrapper)
+    ]
 
 
 def files(paths: Sequence[str]) -> Iterator[Path]:
@@ -262,6 +275,8 @@ def function_of(found: object) -> FunctionType:
             found = found.func
         case staticmethod() | classmethod():
             found = found.__func__
+        case _lru_cache_wrapper():
+            found = found.__wrapped__
         case _:
             pass
     assert isinstance(found, FunctionType)
