@@ -242,19 +242,36 @@ def test_needs_that_only_the_variable_meets_are_told_once_each() -> None:
     assert list(diagnosis.env_reliant(told.survey, bare.survey, Objects({}, {}))) == []
 
 
-def test_a_need_that_the_variable_alone_brings_is_told_too() -> None:
+@pytest.mark.parametrize(("folder", "told_too"), [("/opt", [("x", "liby.so.1")]), ("/lib", [])])
+def test_what_a_library_of_the_variables_folders_needs_is_told_where_it_lies_there_too(
+    folder: str, told_too: list[tuple[str, str]]
+) -> None:
     """libx from the variable's folder needs liby, which nobody asked for without it."""
     app = at(f"app/_a{EXT}")
     contents = {
         app: lib(needs=["libx.so.1"]),
         "/opt/libx.so.1": lib("libx.so.1", needs=["liby.so.1"]),
-        "/lib/liby.so.1": lib("liby.so.1"),
+        f"{folder}/liby.so.1": lib("liby.so.1"),
     }
     who = dist("app", [app])
     told, bare = surveyed(contents, who, library_path="/opt"), surveyed(contents, who)
     owned = told.objects.owned_by({TargetPath("/opt/libx.so.1"): dist("x")})
     found = diagnosis.env_reliant(told.survey, bare.survey, owned)
-    assert [(item.distribution, item.soname) for item in found] == [("app", "libx.so.1"), ("x", "liby.so.1")]
+    assert [(item.distribution, item.soname) for item in found] == [("app", "libx.so.1"), *told_too]
+
+
+def test_what_the_variable_does_not_touch_is_not_looked_up_without_it_and_relies_on_nothing() -> None:
+    app, other = at(f"app/_a{EXT}"), at(f"other/_b{EXT}")
+    contents: Mapping[str, Content] = {
+        app: lib(needs=["libx.so.1"]),
+        other: lib(needs=["libc.so.6"]),
+        "/opt/libx.so.1": lib("libx.so.1"),
+        "/lib/libc.so.6": lib("libc.so.6"),
+    }
+    dists = dist("app", [app]), dist("other", [other])
+    told, bare = surveyed(contents, *dists, library_path="/opt"), surveyed(contents, dists[0])
+    found = diagnosis.env_reliant(told.survey, bare.survey, told.objects)
+    assert [(item.distribution, item.soname) for item in found] == [("app", "libx.so.1")]
 
 
 def test_an_inventory_without_distributions_ails_nothing() -> None:
@@ -281,7 +298,7 @@ def test_a_need_of_nobody_hides_none_after_it_and_an_earlier_import_meets_one_to
     loaded = answer._replace(standing=Standing.PRELOADED)
     told = Survey({need: loaded}, {})
     for other, expected in (
-        (Survey({}, {}), 1),
+        (Survey({}, {}), 0),
         (told, 0),
         (Survey({need: answer._replace(standing=Standing.ELSEWHERE)}, {}), 1),
     ):

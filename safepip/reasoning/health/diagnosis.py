@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from safepip.model.diagnosis import Ailment, Check, Level
+from safepip.model.elf import Rule
 from safepip.model.environment import Distribution, Install, Inventory
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
@@ -155,15 +156,18 @@ def unmet_requirements(
 
 
 def env_reliant(now: Survey, bare: Survey, objects: Objects) -> Iterator[Ailment]:
-    """Needs that are met in `now` and not in `bare`, the same without LD_LIBRARY_PATH."""
+    """Needs that are met in `now` and not in `bare`, the same without LD_LIBRARY_PATH, of the roots that it touches.
+
+    What only a library of the variable's folders needs is nobody's need without it: told where it lies there too.
+    """
     told = set()
     for need, answer in now.answers.items():
         there = bare.answers.get(need)
         owner = objects.owner.get(need.consumer)
-        lost = answer.standing >= Standing.PRELOADED and (
-            there is None or there.standing < Standing.PRELOADED
-        )
-        if lost and owner is not None and (owner.name, need.wants) not in told:
+        by_variable = answer.binding.how is not None and answer.binding.how.rule is Rule.LIBRARY_PATH
+        lost = by_variable if there is None else there.standing < Standing.PRELOADED
+        met = answer.standing >= Standing.PRELOADED
+        if met and lost and owner is not None and (owner.name, need.wants) not in told:
             told.add((owner.name, need.wants))
             yield Ailment(
                 Check.ENV_RELIANT,
