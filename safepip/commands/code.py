@@ -44,7 +44,7 @@ def _own(scene: Scene) -> tuple[Distribution, ...]:
 
 def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Weighed:
     from safepip.reading.sources.modules import pth_folders
-    from safepip.reasoning.code import imports, own_code
+    from safepip.reasoning.code import copies, imports, own_code
     from safepip.reasoning.verdict import grading
 
     modules = scene.modules
@@ -60,7 +60,7 @@ def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Wei
         for loss in evidence.requirements.requirements
     }
     lost, unread = own_code.losses(own, found)
-    losses, unjudged = (*found.losses, *lost), (*found.unjudged, *unread)
+    losses, unjudged = (*copies.weighed(found), *lost), (*found.unjudged, *unread)
     return Weighed(losses, grades, _side_imports(evidence, scene), unjudged)
 
 

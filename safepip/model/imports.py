@@ -111,6 +111,7 @@ class ImportLoss:
     host: bool = False  # `survivor` does not import it: it loads the plugin that does
     absent: bool = False  # `module` is nowhere: nobody takes it, a new version asks for it
     instead: TargetPath | None = None  # the file that would be taken
+    made_up: bool = False  # that is of the same project, and has all that is asked of it
 
 
 class Basis(Enum):

@@ -37,9 +37,9 @@ def found(there: Small) -> Weighed:
     assert user is not None
     assert leaf is not None
     source = TargetPath(f"{there.site}/user.py")
-    loss = ImportLoss(
-        user, leaf, "leaf", TargetPath(f"{there.site}/leaf.py"), ("import user", "x"), source, 1, host=True
-    )
+    path, other = TargetPath(f"{there.site}/leaf.py"), TargetPath("/below/leaf.py")
+    chain = ("import user", "x")
+    loss = ImportLoss(user, leaf, "leaf", path, chain, source, 1, host=True, instead=other, made_up=True)
     grades = {
         (user.info, leaf.key): Grade(Severity.REFUSE, Basis.REACHED, source, 1, "leaf"),
         (leaf.info, user.key): Grade(Severity.WARN, Basis.NOWHERE),

@@ -228,6 +228,8 @@ def test_an_import_that_another_file_serves_then_is_not_said_to_fail() -> None:
     (one,) = found(replace(BASE, imports=(loss,)))
     says = f"stayer would get another pkg.a, {at('below/pkg/a.py')}: st/x.py:3 imports pkg.a, of leaver"
     assert (one.severity, one.message) == (Severity.REFUSE, says)
+    (same,) = found(replace(BASE, imports=(replace(loss, made_up=True),)))
+    assert same == replace(one, severity=Severity.WARN)
 
 
 def test_an_import_by_a_compiled_module_has_no_line_and_is_proven_by_the_name_in_it() -> None:

@@ -99,6 +99,8 @@ def _rows(found: Weighed) -> Mapping[str, Any]:
                 loss.importer,
                 loss.line,
                 loss.host,
+                loss.instead,
+                loss.made_up,
             ]
             for loss in found.losses
         ],
@@ -130,7 +132,7 @@ def _weighed(entry: Mapping[str, Any], dists: Mapping[TargetPath, Distribution])
 
 
 def _loss(row: list[Any], dists: Mapping[TargetPath, Distribution]) -> ImportLoss:
-    survivor, lost, module, path, chain, importer, line, host = row
+    survivor, lost, module, path, chain, importer, line, host, instead, made_up = row
     if len(chain) < 2:
         raise ValueError("a chain leads from a beginning to an import")
     return ImportLoss(
@@ -142,4 +144,6 @@ def _loss(row: list[Any], dists: Mapping[TargetPath, Distribution]) -> ImportLos
         importer=TargetPath(importer),
         line=int(line),
         host=bool(host),
+        instead=None if instead is None else TargetPath(instead),
+        made_up=bool(made_up),
     )

@@ -30,10 +30,12 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
         does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
         whose = "which is nowhere" if first.absent else f"of {first.lost.name}"
         happens = f"get another {first.module}, {first.instead}" if first.instead else "fail"
+        kind = FindingKind.IMPORT_LOST
         yield finding(
-            FindingKind.IMPORT_LOST,
+            kind,
             first.survivor.name,
             f"{first.survivor.name} would {happens}: {place} {does} {first.module}, {whose}{more}",
+            severity=DEFAULT_SEVERITY[kind] if not all(loss.made_up for loss in losses) else Severity.WARN,
             paths=tuple(dict.fromkeys(loss.importer if loss.absent else loss.path for loss in losses)),
             provider=None if first.absent else Provider(first.path, (first.lost.name,), first.lost.name),
             consumers=tuple(Consumer(loss.importer, loss.survivor.name, loss.chain) for loss in losses),
