@@ -71,6 +71,21 @@ def test_every_folder_that_the_loader_tries_is_known(tmp_path: Path) -> None:
     assert list(dict.fromkeys(tried)) == ours
 
 
+@pytest.mark.skipif(not GLIBC_LOADER.exists(), reason="needs glibc for x86-64")
+@pytest.mark.parametrize(("release", "there"), [("2.36", {"tls", "x86_64"}), ("2.37", set())])
+def test_folders_named_after_the_processor_are_looked_into_before_glibc_2_37(
+    release: str, there: set[str], tmp_path: Path
+) -> None:
+    code = re.sub(
+        rb"(release version )\d+\.\d+", b"\\g<1>" + release.encode(), GLIBC_LOADER.read_bytes(), count=1
+    )
+    (tmp_path / "ld.so").write_bytes(code)
+    elves.lay_out({f"{tmp_path}/main": replace(program(), interpreter=f"{tmp_path}/ld.so")})
+    config = ldconfig.load(replace(target(), interpreter=TargetPath(f"{tmp_path}/main")), {})
+    assert config
+    assert {"tls", "x86_64"} & set(config.hwcaps) == there
+
+
 def test_musl_s_path_file_takes_the_place_of_its_defaults(tmp_path: Path) -> None:
     """The file lies beside the loader's own prefix, the interpreter's path less its last two parts."""
     elves.program_at(tmp_path / "main", Libc.MUSL, program())
