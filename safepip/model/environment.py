@@ -144,6 +144,7 @@ class Fault(Enum):
     RECORD_UNDECODABLE = "RECORD is not UTF-8"
     RECORD_BROKEN = "RECORD has a line that is no row"
     RECORD_CUT_OFF = "RECORD does not list itself, as every installer writes it: it may be cut off"
+    RECORD_ENDS_EARLY = "RECORD ends within a line, as no installer writes it: it may be cut off"
     RECORD_SWALLOWS = "RECORD has a quote that makes one row of several lines"
     ENTRY_POINTS_UNDECODABLE = "entry_points.txt is not UTF-8"
     ENTRY_POINTS_BROKEN = "entry_points.txt has a line without ="
@@ -155,6 +156,7 @@ RECORD_FAULTS = frozenset(
         Fault.RECORD_UNDECODABLE,
         Fault.RECORD_BROKEN,
         Fault.RECORD_CUT_OFF,
+        Fault.RECORD_ENDS_EARLY,
         Fault.RECORD_SWALLOWS,
     }
 )  # what a distribution owns is not known whole

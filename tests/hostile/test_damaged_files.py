@@ -199,6 +199,10 @@ def judged(tmp_path: Path, change: Callable[[Path], object]) -> Verdict:
             Fault.RECORD_SWALLOWS,
         ),
         (lambda record: record.write_text("survivor.py,,\ncommon/other.py,,\n"), Fault.RECORD_CUT_OFF),
+        (
+            lambda record: record.write_text("survivor-1.0.dist-info/RECORD,,\ncommon/other.p"),
+            Fault.RECORD_ENDS_EARLY,
+        ),
         (lambda record: record.write_bytes(record.read_bytes() + b"\xff,,\n"), Fault.RECORD_UNDECODABLE),
         (lambda record: record.write_text(record.read_text() + "\n\n"), Fault.RECORD_BROKEN),
         (lambda record: record.unlink() or record.mkdir(), Fault.RECORD_UNREADABLE),

@@ -149,6 +149,7 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         ("h", "RECORD", b"h.py,,\nh-1.0.dist-info/RECORD$,,\n"),
         ("i", "RECORD", b"i.py,,\ni-1.0.dist-info/METADATA,,4i-1.0.dist-info/RECORD,,\n"),
         ("j", "RECORD", b"j.py,,\n../../j-1.0.dist-info/RECORD,,\n"),
+        ("l", "RECORD", b"l.py,,\nl-1.0.dist-info/RECORD,,\nl/mo"),
         ("k", "RECORD", b"k.py,,\n./k-1.0.dist-info/../k-1.0.dist-info/RECORD,,\n"),
     ):
         (install(site, name, {f"{name}.py": ""}) / file).write_bytes(data)
@@ -166,6 +167,7 @@ def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:
         "i": (Fault.RECORD_CUT_OFF,),
         "j": (Fault.RECORD_CUT_OFF,),
         "k": (),
+        "l": (Fault.RECORD_ENDS_EARLY,),
     }
     assert (found["a"].files, found["c"].version, found["e"].name) == (None, "1.0", "e")
     assert Unjudged(f"{site}/a-1.0.dist-info", "RECORD is not UTF-8") in inventory(site).unjudged

@@ -190,6 +190,8 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
         faults.append(Fault.RECORD_SWALLOWS)
     elif info.endswith(".dist-info") and not _lists_itself(info, rows, placed):
         faults.append(Fault.RECORD_CUT_OFF)
+    elif info.endswith(".dist-info") and text[-1:] not in {"\n", "\r"}:
+        faults.append(Fault.RECORD_ENDS_EARLY)
     return placed
 
 
