@@ -66,7 +66,7 @@ def compared(worlds: Worlds, scene: Scene, then: Surveyor, after: World) -> tupl
         was, now = loss.was.binding.provider if loss.was else None, loss.now.binding
         if scene.loader is None or was is None or now.provider is None:
             return ()
-        lacks = symbols.lacking(
+        lacks = symbols.lacking_on_the_way(
             worlds.after.loadings[loss.need.root],
             now.consumer,
             now.provider,

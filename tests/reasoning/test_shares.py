@@ -7,7 +7,14 @@ import pytest
 from safepip.model.environment import Claim, Distribution, EntryPoint
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
-from safepip.reasoning.changes.shares import Weight, bytes_of, only_extends_path, side_folders, weigh
+from safepip.reasoning.changes.shares import (
+    Weight,
+    bytes_of,
+    only_comments,
+    only_extends_path,
+    side_folders,
+    weigh,
+)
 from safepip.world import Changed
 from support.environments import at, dist, inventory
 from support.fake_world import Content, FakeWorld
@@ -120,6 +127,31 @@ def test_a_namespace_is_declared_in_these_ways(source: str) -> None:
 )
 def test_what_does_more_or_nothing_or_cannot_be_parsed_is_no_mere_declaration(source: str) -> None:
     assert not only_extends_path(source)
+
+
+COMMENTS = "# Copyright (c) Somebody\n'''The ns family.'''\n"
+
+
+def test_an_init_of_comments_alone_harms_nobody_who_recorded_just_that() -> None:
+    item = shared("ns/__init__.py", {"one": 45, "other": 45, "code": 900}, 45, COMMENTS)
+    one, other, code = item.owners
+    assert [weight(item, owner) for owner in (one, other, code)] == [Weight.TRIVIAL] * 2 + [Weight.MATTERS]
+    assert weight(item, one, stays=()) is Weight.MATTERS
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (COMMENTS, True),
+        ("\n", True),
+        ("", False),
+        ("x = 1\n", False),
+        ("print(1)\n", False),
+        ("def broken(:\n", False),
+    ],
+)
+def test_comments_are_what_runs_nothing(source: str, expected: bool) -> None:  # noqa: FBT001
+    assert only_comments(source) is expected
 
 
 @pytest.mark.parametrize("path", ["LICENSE", "README.md", "pkg/LICENSE.txt", "CHANGELOG.rst"])

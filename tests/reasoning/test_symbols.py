@@ -122,3 +122,25 @@ def test_a_version_that_another_library_is_asked_for_is_not_asked_of_this_one() 
     loading = linking.link(X, world, glibc())
     assert symbols.lacking(loading, X, Z, world) == ()
     assert symbols.lacking(loading, X, y, world) == wanted.undefined.versions
+
+
+def test_who_needs_it_through_another_may_lack_what_that_one_does_not() -> None:
+    """The whole closure is in the scope, so an object may bind what its need's need defines."""
+    middle = TargetPath("/lib/libm9.so")
+    files = {
+        X: lib(needs=["libm9.so"]),
+        middle: lib("libm9.so", needs=["libz.so.1"]),
+        Z: lib("libz.so.1"),
+        "/bin/python": lib(),
+    }
+    gave, gives = table(INFLATE, DEFLATE), table(INFLATE)
+
+    def lacked(root: Table, between: Table) -> tuple[object, ...]:
+        world = FakeWorld(files, {X: root, middle: between, Z: gives})
+        loading = linking.link(X, world, glibc())
+        formerly = (FakeWorld(files, {Z: gave}), Z)
+        return symbols.lacking_on_the_way(loading, middle, Z, world, formerly=formerly)
+
+    assert lacked(table(undefined=(DEFLATE,)), table(undefined=(INFLATE,))) == (DEFLATE,)
+    assert lacked(table(undefined=(INFLATE, START)), table(undefined=(INFLATE,))) == ()
+    assert lacked(table(), table(undefined=(DEFLATE,))) == (DEFLATE,)

@@ -117,7 +117,22 @@ def _is_namespace_stub(shared: SharedFile, survivor: Distribution) -> bool:
     claim = shared.claims.get(survivor.key)
     if claim is None or claim.size is None:
         return False
-    return claim.size == 0 or (claim.size <= NAMESPACE_BYTES and only_extends_path(shared.text))
+    if claim.size == 0 or (_keeps(shared, survivor) and only_comments(shared.text)):
+        return True
+    return claim.size <= NAMESPACE_BYTES and only_extends_path(shared.text)
+
+
+def only_comments(source: str) -> bool:
+    """Whether a source that is not empty runs nothing: comments, and at most what it says of itself."""
+    import ast
+
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return bool(source) and all(
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in body
+    )
 
 
 def only_extends_path(source: str) -> bool:

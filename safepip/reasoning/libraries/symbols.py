@@ -50,6 +50,30 @@ def lacking(  # noqa: PLR0913  what process it is in takes two of them
     return (*versions, *sorted(open_needs))
 
 
+def lacking_on_the_way(  # noqa: PLR0913  as above
+    loading: Loading,
+    consumer: TargetPath,
+    provider: TargetPath,
+    world: World,
+    *,
+    main: Loading | None = None,
+    libc: Libc = Libc.GLIBC,
+    formerly: tuple[World, TargetPath],
+) -> tuple[VersionNeed | Symbol, ...]:
+    """As `lacking`, and where `consumer` lacks nothing, of the objects through which it was loaded.
+
+    An object may bind symbols of a need of its need, which it does not name itself.
+    """
+    loaders = {item.path: item.loader for item in loading.objects}
+    who: TargetPath | None = next((item.path for item in loading.objects if item.real == consumer), consumer)
+    while who is not None:
+        found = lacking(loading, who, provider, world, main=main, libc=libc, formerly=formerly)
+        if found:
+            return found
+        who = loaders.get(who)
+    return ()
+
+
 def versions_lacking(
     loading: Loading, consumer: TargetPath, provider: TargetPath, world: World
 ) -> tuple[VersionNeed, ...]:
