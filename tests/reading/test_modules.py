@@ -54,6 +54,14 @@ def test_a_name_in_a_namespace_may_stand_on_a_line_of_its_own(tmp_path: Path) ->
     assert naming(there, dist, "google.cloud.storage") == {"google.cloud.storage": ["one.py"]}
 
 
+def test_a_name_in_a_namespace_may_be_relative_where_the_source_lies_in_that(tmp_path: Path) -> None:
+    there = small(tmp_path)
+    dist = user(
+        there, one="from ..user import inner\n", two="from . import (\n    inner,\n)\n", three="x = inner()\n"
+    )
+    assert naming(there, dist, "user.inner", "google.inner") == {"user.inner": ["one.py", "two.py"]}
+
+
 def test_a_last_part_is_found_behind_any_dots(tmp_path: Path) -> None:
     there = small(tmp_path)
     dist = user(

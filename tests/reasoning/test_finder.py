@@ -86,10 +86,13 @@ def test_setuptools_gives_distutils_where_the_standard_library_has_none() -> Non
 
 
 def gone(
-    leaver: tuple[str, ...], stays: tuple[str, ...] = (), shared: tuple[str, ...] = ()
+    leaver: tuple[str, ...],
+    stays: tuple[str, ...] = (),
+    shared: tuple[str, ...] = (),
+    empty: tuple[str, ...] = (),
 ) -> dict[str, str | None]:
     """Name that goes to the file that is picked afterwards."""
-    world = FakeWorld(files(dict.fromkeys((*leaver, *stays), b"")))
+    world = FakeWorld(files({path: b"" if path in empty else b"x" for path in (*leaver, *stays)}))
     leaving = dist("leaver", leaver)
     removal = Removal(
         (leaving,), tuple(at(path) for path in leaver), shared=tuple(at(path) for path in shared)
@@ -253,6 +256,15 @@ def test_a_shared_init_that_gives_way_to_a_module_is_a_loss_and_an_own_one_that_
     assert gone((init,), stays=("x/y.py", "x.py"), shared=(init,)) == {"x": at("x.py")}
     assert gone((init,), stays=("x/y.py",)) == {"x": None}
     assert gone((init,), stays=("x/y.py",), shared=(init,)) == {}
+
+
+def test_an_empty_init_that_leaves_a_namespace_is_no_loss() -> None:
+    """What others have put into the package is imported as before."""
+    init = "x/__init__.py"
+    assert gone((init, "x/z.py"), stays=("x/y.py",), empty=(init,)) == {"x.z": None}
+    assert gone((init,), stays=("x/__pycache__/y.pyc",), empty=(init,)) == {}
+    assert gone((init,), empty=(init,)) == {"x": None}
+    assert gone((init,), stays=("x.py",), empty=(init,)) == {"x": at("x.py")}
 
 
 def test_a_namespace_that_becomes_a_module_is_another() -> None:

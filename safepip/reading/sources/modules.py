@@ -229,7 +229,7 @@ def _search(paths: Iterable[TargetPath], groups: Sequence[_Sought]) -> dict[str,
         ):
             if (
                 item.last in data
-                and all(part in data for part in item.rest)
+                and all(part in data or part in os.fsencode(path) for part in item.rest)
                 and _imports(data, _needle(item.name), alone="." not in item.name)
             ):
                 found.setdefault(item.name, []).append(path)

@@ -127,6 +127,10 @@ class Finder:
             self._links.update(TargetPath(f"{folder}/{name}") for name in links)
         return self._names[folder]
 
+    def is_empty(self, path: TargetPath) -> bool:
+        """Whether a file that is run does nothing: a package with such an `__init__` is as good without it."""
+        return self._world.size(path) == 0
+
     def stem(self, file_name: str) -> str:
         """The module name that a file stands for in its folder; "" where it is no module."""
         for suffix in self._suffixes:
@@ -272,4 +276,4 @@ class _Comparison(NamedTuple):
             return now.path is not None
         if now.path is None and was.path in self.removal.shared:
             return False  # what the lost __init__ was worth is asked where co-owned files are weighed
-        return was.path != now.path
+        return was.path != now.path and not (now.path is None and self.before.is_empty(was.path))
