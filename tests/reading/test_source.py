@@ -70,10 +70,78 @@ def test_a_handler_that_goes_on_guards(handler: str) -> None:
         "raise RuntimeError('install it') from None",
         "sys.exit(1)",
         "print('no'); raise SystemExit(2)",
+        "fail('numpy')",
     ],
 )
 def test_a_handler_that_gives_up_guards_nothing(ending: str) -> None:
-    assert stands(f"try:\n    import numpy\nexcept ImportError:\n    {ending}\n") == {"numpy": SURE}
+    functions = (
+        "def fail(name):\n    raise RuntimeError(f'install {name}')\ndef note(name):\n    print(name)\n"
+    )
+    assert stands(f"{functions}try:\n    import numpy\nexcept ImportError:\n    {ending}\n") == {
+        "numpy": SURE
+    }
+
+
+def test_a_handler_that_calls_what_does_not_raise_guards() -> None:
+    text = (
+        "def note(name):\n    print(name)\ntry:\n    import numpy\nexcept ImportError:\n    note('numpy')\n"
+    )
+    assert stands(text) == {"numpy": GUARDED}
+
+
+ATTEMPT = "import os\ntry:\n    import numpy as np\nexcept ImportError:\n    {}\n"
+NEEDS_NUMPY = ((Reference("numpy"),),)
+
+
+@pytest.mark.parametrize("handler", ["np = None", "pass", "print('no numpy')"])
+@pytest.mark.parametrize(
+    "use",
+    [
+        "class A(np.ndarray):\n    pass\n",
+        "class A(metaclass=np.Meta):\n    pass\n",
+        "@np.vectorize\ndef f(): pass\n",
+        "@np.vectorize(1)\nclass A: pass\n",
+        "x = np.zeros(3)\n",
+        "x = np.pi + 1\n",
+        "x = np.table['a']\n",
+        "x = np.c_(y, len(np.d))\n",
+    ],
+)
+def test_a_name_that_a_failed_import_leaves_and_the_module_then_uses_is_needed(
+    handler: str, use: str
+) -> None:
+    (choice,) = read(ATTEMPT.format(handler) + use).choices
+    assert (choice.line, choice.ways) == (6 + use.startswith("@"), NEEDS_NUMPY)
+
+
+@pytest.mark.parametrize(
+    ("handler", "use"),
+    [
+        ("from . import np", "x = np.zeros(3)\n"),
+        ("np = Stub()", "x = np.zeros(3)\n"),
+        ("def np(): pass", "x = np.zeros(3)\n"),
+        ("class np: pass", "x = np.zeros(3)\n"),
+        ("np = None", "x = np.zeros(3) if np else None\n"),
+        ("np = None", "x = np and np.pi\n"),
+        ("np = None", "class A(np.B if np else object): pass\n"),
+        ("np = None", "x = f(np)\n"),
+        ("np = None", "np = f()\nx = np.zeros(3)\n"),
+        ("pass", "for np in y:\n    pass\nx = np.zeros(3)\n"),
+        ("np = None", "if np:\n    x = np.zeros(3)\n"),
+        ("np = None", "def f():\n    return np.zeros(3)\n"),
+        ("np = None", "f = lambda: np.zeros(3)\n"),
+        ("np = None", "x: np.ndarray\n"),
+        ("np = None", "import np\nx = np.zeros(3)\n"),
+    ],
+)
+def test_a_name_that_is_bound_otherwise_or_used_under_a_condition_is_not(handler: str, use: str) -> None:
+    assert read(ATTEMPT.format(handler) + use).choices == ()
+
+
+def test_a_name_is_used_by_itself_only_where_none_would_not_do() -> None:
+    both = [read(ATTEMPT.format(handler) + "x = f(np)\n").choices for handler in ("pass", "np = None")]
+    assert list(map(len, both)) == [1, 0]
+    assert len(read(ATTEMPT.format("np = None") + "@np\ndef f(): pass\n").choices) == 1
 
 
 def test_a_handler_of_other_errors_guards_nothing() -> None:

@@ -66,6 +66,17 @@ def plain_imports(body: Iterable[ast.stmt]) -> tuple[Reference, ...]:
     return tuple(found)
 
 
+def binds(node: ast.AST) -> Names:
+    """The names that this node itself binds."""
+    match node:
+        case ast.Name(id=name, ctx=ast.Store()):
+            return frozenset({name})
+        case ast.Import(names=names) | ast.ImportFrom(names=names):
+            return frozenset(alias.asname or alias.name.partition(".")[0] for alias in names)
+        case _:
+            return frozenset()
+
+
 def _last_of_chain(
     tree: ast.Module, node: ast.If, before: Sequence[Attempt], attempts: Sequence[Attempt]
 ) -> Iterator[Choice]:
@@ -121,7 +132,7 @@ def _set_again(body: Iterable[ast.stmt], attempts: Sequence[Attempt], end: ast.s
     return any(
         first < getattr(node, "lineno", 0) < end.lineno
         and id(node) not in own
-        and not _binds(node).isdisjoint(names)
+        and not binds(node).isdisjoint(names)
         for statement in body
         if not isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
         for node in ast.walk(statement)
@@ -129,17 +140,7 @@ def _set_again(body: Iterable[ast.stmt], attempts: Sequence[Attempt], end: ast.s
 
 
 def _bound(node: ast.AST) -> Names:
-    return frozenset(name for inner in ast.walk(node) for name in _binds(inner))
-
-
-def _binds(node: ast.AST) -> Names:
-    match node:
-        case ast.Name(id=name, ctx=ast.Store()):
-            return frozenset({name})
-        case ast.Import(names=names) | ast.ImportFrom(names=names):
-            return frozenset(alias.asname or alias.name.partition(".")[0] for alias in names)
-        case _:
-            return frozenset()
+    return frozenset(name for inner in ast.walk(node) for name in binds(inner))
 
 
 def _within(node: ast.stmt, outer: ast.stmt) -> bool:

@@ -31,6 +31,7 @@ DECIDES = (
 BY_NAME = (b"__import__", b"import_module")
 OTHER_NAME = re.compile(rb"\w")
 ASSIGNMENT = re.compile(rb"\w+[ \t]*(?::[^=\n]*)?=[ \t]*[\[({\"']")
+CALL = re.compile(rb"^[ \t]+(\w+)\(", re.MULTILINE)
 ENDS = re.compile(rb"\braise\b|exit\(")
 LONG_LINE = 1000  # bytes; what stands before an import on a longer one is not looked for
 STEPS = 3  # calls that are followed from one function of the module to the next
@@ -57,6 +58,7 @@ def cut(data: bytes) -> bytes:
     if not importing.isdisjoint(inside):
         useful = {name: index for name, index in functions.items() if index in importing}
         kept |= _callers(data, starts, functions, useful)
+    kept |= _ending(data, starts, functions, kept)
     pieces = []
     for index, (start, end) in enumerate(zip(starts, ends, strict=True)):
         piece = data[start:end]
@@ -176,6 +178,18 @@ def _callers(
         called = called or any(index not in names for index in new)
         pending = [names[index] for index in new if index in names]
     return found if called else set()
+
+
+def _ending(data: bytes, starts: Sequence[int], functions: Mapping[bytes, int], kept: set[int]) -> set[int]:
+    """The functions that a handler may call to end the module."""
+    ends = (*starts[1:], len(data))
+    found = set()
+    for index in kept:
+        start, end = starts[index], ends[index]
+        if data.startswith(b"try", start) and functions:
+            called = (functions.get(match[1]) for match in CALL.finditer(data, start, end))
+            found |= {one for one in called if one is not None and ENDS.search(data, starts[one], ends[one])}
+    return found
 
 
 def _shorten(piece: bytes) -> bytes:

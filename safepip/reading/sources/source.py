@@ -18,10 +18,10 @@ from safepip.reading.sources.conditions import (
     Deciding,
     catches_import_error,
     compared_with_none,
-    gives_up,
     names_type_checking,
     suppresses,
 )
+from safepip.reading.sources.consequences import ends, leaning, may_lean
 from safepip.reading.sources.constants import Constants
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
@@ -42,7 +42,7 @@ def read_module(
     tree = None if whole else _parse(outline.cut(data))
     if isinstance(tree, ast.Module):
         source = _read(tree, data, package, version, whole=False)
-        if isinstance(source, Unread) or not source.choices:
+        if isinstance(source, Unread) or not (source.choices or may_lean(data)):
             return source
     tree = _parse(data)  # where a choice is made, what was cut may bear on it
     return tree if isinstance(tree, Unread) else _read(tree, data, package, version, whole=whole)
@@ -57,7 +57,7 @@ def _read(
         reader.read(tree)
         if whole:
             reader.read_constants(tree)
-        chosen = tuple(choices(tree, reader.attempts))
+        chosen = (*choices(tree, reader.attempts), *leaning(tree, reader.attempts))
     except RecursionError:
         return Unread("nested too deeply")
     on_demand = tuple(reader.for_types) if b"__getattr__" in data else ()
@@ -219,9 +219,8 @@ class _Reader:
 
     def _try(self, node: ast.Try | ast.TryStar, condition: Condition) -> None:
         handler = next((item for item in node.handlers if catches_import_error(item)), None)
-        guarded = (
-            handler is not None and not gives_up(handler.body) and not collects(handler.body, self._tree)
-        )
+        body = handler.body if handler else []
+        guarded = handler is not None and not (ends(body, self._functions) or collects(body, self._tree))
         start = len(self.imports)
         self._at_once(node.body, Condition.GUARDED if guarded else condition)
         end = len(self.imports)
