@@ -178,7 +178,7 @@ class _Weighing:
     def __init__(self, both: Both, worlds: Worlds, surveyors: tuple[Surveyor, Surveyor], libc: Libc) -> None:
         self._both, self._worlds, self._libc = both, worlds, libc
         self._now, self._then = surveyors
-        self._known: dict[tuple[TargetPath, TargetPath], tuple[str, ...]] = {}
+        self._known: dict[tuple[TargetPath, TargetPath, TargetPath], tuple[str, ...]] = {}
         self._other = both.turn.altered | both.turn.fresh
         owners = both.turn.was.owners(both.turn.altered)
         overwrites = install_findings.owners_overwritten(both.turn.altered, both.turn, owners)
@@ -218,28 +218,33 @@ class _Weighing:
         return any(self._owner(loss.was) != self._owner(loss.now) for loss in group.losses)
 
     def lacking(self, loss: Loss) -> tuple[str, ...]:
-        """What the object binds of its provider and does not get any more. Asked once for each pair."""
+        """What the object binds of its provider and does not get any more. Asked once for each way to it."""
         was, now = loss.was, loss.now
         if was is None or was.provider is None or now.provider is None:
             return ()
-        pair = (loss.need.consumer, now.provider)
-        if pair not in self._known:
-            self._known[pair] = self._lacking(loss, was.provider, now.provider)
-        return self._known[pair]
+        way = (loss.need.root, loss.need.consumer, now.provider)
+        if way not in self._known:
+            self._known[way] = self._lacking(loss, was.provider, now.provider)
+        return self._known[way]
 
     def _lacking(self, loss: Loss, was: TargetPath, now: TargetPath) -> tuple[str, ...]:
         both, need = self._both, loss.need
         rebuilt = need.consumer in self._other
         if rebuilt and self._lacks(self._now, self._worlds.before, need, was, both.before):
             return ()  # it counts on what an earlier import brings in
-        found = symbols.lacking(
-            self._worlds.after.loadings[need.root],
-            need.consumer,
-            now,
-            both.after,
-            main=self._then.main,
-            libc=self._libc,
-            formerly=None if rebuilt else (both.before, was),
+        loading, main = self._worlds.after.loadings[need.root], self._then.main
+        found = (
+            symbols.lacking(loading, need.consumer, now, both.after, main=main, libc=self._libc)
+            if rebuilt
+            else symbols.lacking_on_the_way(
+                loading,
+                need.consumer,
+                now,
+                both.after,
+                main=main,
+                libc=self._libc,
+                formerly=(both.before, was),
+            )
         )
         return tuple(dict.fromkeys(map(spelled, found)))
 

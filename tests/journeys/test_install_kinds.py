@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from support import trees
+from support.elves import compile_lib
 from support.sandbox import TAG, Environment, library, module, run
 from support.wheels import make_wheel
 
@@ -102,6 +103,22 @@ def test_a_partner_that_moves_alone_takes_a_library_along(environment: Environme
     environment.add("pyqt", {"pyqt/__init__.py": "", f"pyqt/gui.{TAG}.so": gui}, requires=["qt"])
     wheel = make_wheel(tmp_path, "qt", {"qt/libqt.so.7": library("libqt.so.7")}, version="7.0")
     assert ("library-lost", "refuse", "pyqt") in judged(environment, wheel)
+
+
+def test_a_symbol_that_a_need_of_a_need_no_longer_has_is_lost(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """The module binds it by way of a library that does not use it itself."""
+    old = compile_lib(tmp_path / "old/libq.so.6", "int f(void) { return 1; } int g(void) { return 2; }")
+    new = compile_lib(tmp_path / "new/libq.so.6", "int f(void) { return 1; }")
+    middle = compile_lib(tmp_path / "libm9.so", "", needs=[old], flags=["-Wl,-rpath,$ORIGIN/../qt"])
+    gui = "int g(void); int call(void) { return g(); }"
+    root = compile_lib(tmp_path / "gui.so", gui, needs=[middle], flags=["-Wl,-rpath,$ORIGIN/../middle"])
+    environment.add("qt", {"qt/libq.so.6": old.read_bytes()})
+    environment.add("middle", {"middle/libm9.so": middle.read_bytes()})
+    environment.add("pyqt", {"pyqt/__init__.py": "", f"pyqt/gui.{TAG}.so": root.read_bytes()})
+    wheel = make_wheel(tmp_path, "qt", {"qt/libq.so.6": new.read_bytes()}, version="7.0")
+    assert judged(environment, wheel) == [("symbol-lost", "refuse", "pyqt")]
 
 
 def test_modules_that_were_built_for_the_major_version_before_are_told(
