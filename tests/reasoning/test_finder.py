@@ -98,7 +98,7 @@ def gone(
         (leaving,), tuple(at(path) for path in leaver), shared=tuple(at(path) for path in shared)
     )
     finders = Finder(world, target()), Finder(Changed(world, removal.gone), target())
-    found = gone_names(removal, *finders, world.real)
+    found = gone_names(removal, *finders)
     return {name: one.now.path if one.now else None for name, one in found.items()}
 
 
@@ -130,7 +130,7 @@ def test_a_folder_from_a_pth_that_goes_is_no_longer_looked_into() -> None:
     with_it = replace(target(), path=(SITE, TargetPath("/src")))
     removal = Removal((dist("mine", ("project.pth",)),), (at("project.pth"),))
     after = Finder(Changed(world, removal.gone), with_it, (SITE,))
-    assert list(gone_names(removal, Finder(world, with_it), after, world.real)) == ["mine"]
+    assert list(gone_names(removal, Finder(world, with_it), after)) == ["mine"]
 
 
 def mapped(*items: tuple[str, str], there: tuple[str, ...]) -> Finder:
@@ -177,7 +177,7 @@ def test_what_a_hook_gives_goes_with_it() -> None:
     mine = dist("mine", (hook,))
     removal = Removal((mine,), (hook,))
     finders = Finder(world, with_it), Finder(Changed(world, removal.gone), with_it)
-    found = gone_names(removal, *finders, world.real)
+    found = gone_names(removal, *finders)
     assert {name: (one.now, one.dist) for name, one in found.items()} == {
         "__editable___mine_finder": (None, mine), "mine": (None, mine), "ns.part": (None, mine),
     }  # fmt: skip
@@ -191,7 +191,7 @@ def test_distutils_goes_with_the_line_that_gives_it() -> None:
 
 def test_a_removal_of_nobody_takes_no_names() -> None:
     look = finder("x.py")
-    assert gone_names(Removal(files=(at("x.py"),)), look, look, FakeWorld({}).real) == {}
+    assert gone_names(Removal(files=(at("x.py"),)), look, look) == {}
 
 
 def test_a_file_outside_every_folder_of_the_path_or_of_no_name_takes_none() -> None:
@@ -201,7 +201,7 @@ def test_a_file_outside_every_folder_of_the_path_or_of_no_name_takes_none() -> N
 def test_what_another_hook_gives_stays() -> None:
     look = mapped(("one", "/src/one.py"), there=("/src/one.py", at("x.py")))
     removal = Removal((dist("leaver", ("x.py",)),), (at("x.py"),))
-    assert gone_names(removal, look, look, FakeWorld({}).real) == {}
+    assert gone_names(removal, look, look) == {}
 
 
 def test_a_package_that_a_link_leads_to_is_found_where_it_really_lies() -> None:
@@ -246,7 +246,7 @@ def test_what_is_taken_by_nobodys_row_is_the_first_leavers() -> None:
     for leaving, taker in (((bare, second), second), ((bare,), bare)):
         removal = Removal(leaving, (at("x.py"),))
         finders = Finder(world, target()), Finder(Changed(world, removal.gone), target())
-        assert gone_names(removal, *finders, world.real)["x"].dist == taker
+        assert gone_names(removal, *finders)["x"].dist == taker
 
 
 def test_a_shared_init_that_gives_way_to_a_module_is_a_loss_and_an_own_one_that_leaves_a_namespace_is() -> (
@@ -282,3 +282,34 @@ def test_of_very_many_names_the_earlier_are_asked_for_again(monkeypatch: pytest.
         None,
         None,
     ]
+
+
+def test_folders_of_byte_code_are_no_modules() -> None:
+    assert gone(("six.py", "__pycache__/six.cpython-312.pyc")) == {"six": None}
+    inside = ("pkg/x.py", "pkg/__pycache__/x.cpython-312.pyc")
+    assert gone(inside, stays=("pkg/__init__.py",)) == {"pkg.x": None}
+
+
+def test_the_name_of_a_file_that_no_import_can_write_stands_for_no_module() -> None:
+    names = ("x.py", f"x{EXT}", "a-b.py", "x.txt")
+    assert [finder().stem(name) for name in names] == ["x", "x", "", ""]
+
+
+def test_a_hook_comes_into_its_own_where_the_folder_in_front_of_it_goes() -> None:
+    hook = at("__editable___mine_finder.py")
+    with_it = replace(target(), mapped=(Mapped("x", TargetPath("/src/x.py"), hook),))
+    world = FakeWorld({**files({"x/data.txt": b""}), hook: b"", "/src/x.py": b""})
+    removal = Removal((dist("leaver", ("x/data.txt",)),), (at("x/data.txt"),))
+    after = Finder(Changed(world, removal.gone), with_it)
+    found = gone_names(removal, Finder(world, with_it), after)
+    assert {name: one.now for name, one in found.items()} == {"x": Found(TargetPath("/src/x.py"))}
+
+
+def test_a_module_that_a_hook_gives_deep_inside_a_package_goes_by_its_whole_name() -> None:
+    hook = at("__editable___mine_finder.py")
+    with_it = replace(target(), mapped=(Mapped("pkg.inner.part", TargetPath("/src/part.py"), hook),))
+    there = dict.fromkeys((at("pkg/inner/other.py"), "/src/part.py", hook), b"")
+    world = FakeWorld({**files({}), **there})
+    removal = Removal((dist("mine", (hook,)),), (hook,))
+    found = gone_names(removal, Finder(world, with_it), Finder(Changed(world, removal.gone), with_it))
+    assert list(found) == ["__editable___mine_finder", "pkg.inner.part"]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepip.model.environment import Distribution, EntryPoint
+from safepip.model.paths import TargetPath
+from safepip.reasoning.code.imports import statements
 from support.code import Sources, environment, package
-from support.environments import EXT, at
+from support.environments import EXT, SITE, at
 
 NUMPY = package("numpy", {"numpy/__init__.py": "", "numpy/linalg.py": ""})
 
@@ -581,7 +585,12 @@ def test_an_inner_module_that_fails_is_felt_by_those_who_declare_it_and_import_i
 
 
 def test_a_command_that_begins_at_an_inner_module_which_fails_later_is_lost() -> None:
-    sources = {"pkg/__init__.py": "", "pkg/cli.py": "from . import work", "pkg/work.py": "import numpy"}
+    sources = {
+        "pkg/__init__.py": "",
+        "pkg/bad.py": "from . import work as\n",
+        "pkg/cli.py": "from . import work",
+        "pkg/work.py": "import numpy",
+    }
     point = EntryPoint("console_scripts", "pkg", "pkg.cli:main")
     there = environment(NUMPY, package("pkg", sources, entry_points=[point]))
     assert list(there.chains("numpy")) == ["pkg"]
@@ -602,10 +611,11 @@ def test_a_plugin_of_what_leaves_is_loaded_no_more(group: str) -> None:
     sources = {"ext/__init__.py": "", "ext/plug.py": "import flask"}
     plugin = package("ext", sources, entry_points=[EntryPoint(group, "ext", "ext.plug")])
     assert environment(flask, plugin).chains("flask") == {}
+    assert environment(flask, plugin, NUMPY).chains("flask", "numpy") == {}
 
 
 @pytest.mark.parametrize(
-    ("group", "name"), [("console_scripts", "plugin"), ("flaskext", "x"), ("console_scripts", "flask")]
+    ("group", "name"), [("console_scripts", "plugin"), ("flaskext", "x"), ("console_scripts", "x (flask)")]
 )
 def test_a_command_is_no_plugin_whatever_it_is_called(group: str, name: str) -> None:
     flask = package("flask", {"flask/__init__.py": ""})
@@ -636,3 +646,88 @@ def test_a_fallback_that_becomes_another_file_is_none() -> None:
     old = package("old", {"alt.py": ""})
     source = "try:\n    import alt.x\nexcept ImportError:\n    import alt\n"
     assert list(environment(pkg, old, user(source)).chains("pkg")) == ["user"]
+
+
+def test_where_a_module_would_come_from_afterwards_is_told() -> None:
+    there = environment(
+        package("python-docx", {"docx/__init__.py": ""}),
+        package("docx", {"docx.py": ""}),
+        user("import docx"),
+    )
+    lost = there.without("python-docx").losses
+    assert [(loss.survivor.name, loss.instead) for loss in lost] == [("user", at("docx.py"))]
+
+
+def test_a_namespace_that_goes_is_told_by_its_folder() -> None:
+    lost = environment(package("part", {"ns/part.py": ""}), user("import ns")).without("part").losses
+    assert [(loss.survivor.name, loss.module, loss.path) for loss in lost] == [("user", "ns", at("ns"))]
+
+
+def test_an_inner_module_that_fails_is_felt_by_the_only_user_that_imports_it() -> None:
+    there = environment(
+        NUMPY,
+        package("pkg", {"pkg/__init__.py": "", "pkg/inner.py": "import numpy"}),
+        user("import pkg.inner", requires=("pkg",)),
+    )
+    assert list(there.chains("numpy")) == ["user"]
+
+
+def test_more_modules_that_fail_than_are_climbed_hide_none() -> None:
+    sources = {
+        **{f"user/a{number}.py": "import numpy" for number in range(8)},
+        "user/__init__.py": "".join(f"from . import m{number}\n" for number in range(60))
+        + "from . import z\n",
+        **{f"user/m{number}.py": "" for number in range(60)},
+        "user/z.py": "import numpy",
+    }
+    assert list(environment(NUMPY, package("user", sources)).chains("numpy")) == ["user"]
+
+
+def test_who_imports_one_of_two_broken_modules_undeclared_is_found() -> None:
+    two = package("two", {"first.py": "import numpy", "second.py": "import numpy"})
+    assert list(environment(NUMPY, two, user("import first")).chains("numpy")) == ["two", "user"]
+
+
+def test_statements_of_a_file_that_no_import_can_name_are_not_given() -> None:
+    sources = {"user/__init__.py": "", "user/a-script.py": "import numpy", "user/b.py": "import numpy"}
+    found = environment(NUMPY, package("user", sources)).without("numpy")
+    given = statements(found, found.inventory.distributions[1])
+    assert [(path, name) for path, name, _ in given] == [(at("user/b.py"), "user.b")]
+
+
+def test_a_way_that_does_not_work_now_either_is_not_missed() -> None:
+    source = FLAGS.replace("    import one.core\n", "    import one.core\n    import nothere\n")
+    one = package("one", {"one/__init__.py": "", "one/core.py": ""})
+    assert environment(one, package("user", {"user/__init__.py": source})).chains("one") == {}
+
+
+def test_what_a_compiled_module_imports_and_is_not_there_now_is_not_missed() -> None:
+    there = environment(
+        package("PyQt6", {"PyQt6/__init__.py": ""}),
+        package("PyQt6-Other", {"other.abi3.so": "PyQt6.sip"}, requires=("pyqt6",)),
+    )
+    assert there.chains("PyQt6") == {}
+
+
+def test_a_vendored_module_serves_its_owner_wherever_the_folder_lies_on_the_path() -> None:
+    six = package("six", {"six.py": ""})
+    there = environment(
+        six, package("setuptools", {"setuptools/__init__.py": "import six", "setuptools/_vendor/six.py": ""})
+    )
+    path = (TargetPath(SITE.removesuffix("-packages")), SITE)
+    after_another = replace(there.inventory, target=replace(there.inventory.target, path=path))
+    assert there.chains("six") == {}
+    assert there._replace(inventory=after_another).chains("six") == {}
+
+
+def test_a_lazy_name_is_followed_into_a_package_that_no_statement_before_has_shown() -> None:
+    lazy = "__getattr__ = attach(__name__)\nif TYPE_CHECKING:\n    from .api import Api\n"
+    there = environment(
+        NUMPY,
+        user("from os import path\nfrom hub import Api", name="one", requires=("hub",)),
+        package("hub", {"hub/__init__.py": lazy, "hub/api.py": "import far"}, requires=("far",)),
+        package("far", {"far/__init__.py": "import numpy"}),
+    )
+    assert there.chains("numpy")["one"] == (
+        "import one → one/__init__.py:2 → hub/api.py:1 → far/__init__.py:1 → import numpy"
+    )

@@ -242,10 +242,8 @@ class Closure:
 
     def _on_demand(self, package: _Module, reference: Reference) -> Iterator[_Module]:
         """`from package import name` where a lazy package imports the module of `name` just then."""
-        source = (
-            self.source(package.name, package.path, is_package=True) if package.path.endswith(".py") else None
-        )
-        for item in source.on_demand if isinstance(source, Source) else ():
+        source = self._source(package)
+        for item in source.on_demand if source else ():
             if not set(reference.names).isdisjoint(item.names):
                 for module in self._modules(Reference(item.module)):
                     if self._owner(module.path) in self.entered:

@@ -6,7 +6,7 @@ extension before a source; a folder without `__init__` only where no folder of t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Removal
@@ -194,14 +194,12 @@ class Finder:
         return self.find(DISTUTILS) if hooked else None
 
 
-def gone_names(
-    removal: Removal, before: Finder, after: Finder, real: Callable[[TargetPath], TargetPath]
-) -> dict[str, Gone]:
+def gone_names(removal: Removal, before: Finder, after: Finder) -> dict[str, Gone]:
     """The topmost names for which `after` picks another file than `before`, or none, with who takes them."""
     found: dict[str, Gone] = {}
     if removal.leaving:
         owner = {path: dist for dist in reversed(removal.leaving) for path in dist.files or ()}
-        roots = [(real(folder), folder in after.path) for folder in before.path]
+        roots = [(folder, folder in after.path) for folder in before.path]
         tops = _grouped((below, path) for path in removal.files for below in _below(path, roots))
         for root, (_, stays) in zip(before.path, roots, strict=True):
             for name in () if stays else before.names(root):
@@ -254,7 +252,8 @@ class _Comparison(NamedTuple):
 
     def descend(self, name: str, paths: Sequence[Below]) -> None:
         """Note `name` if it goes; where it stays, look at what goes from inside it."""
-        if not name.rpartition(".")[2].isidentifier():
+        tail = name.rpartition(".")[2]
+        if not tail.isidentifier() or tail in {"__init__", "__pycache__"}:
             return
         was = self.before.find(name)
         if was is None or (was.path is None and not was.folders):
@@ -265,9 +264,8 @@ class _Comparison(NamedTuple):
             self.found[name] = Gone(name, was, now, next(takers, self.removal.leaving[0]))
             return
         for inner, deeper in _grouped(paths).items():
-            stem = self.before.stem(inner) or inner
-            if was.folders and stem not in {"__init__", "__pycache__"}:
-                self.descend(f"{name}.{stem}", deeper)
+            if was.folders:
+                self.descend(f"{name}.{self.before.stem(inner) or inner}", deeper)
 
     def _differs(self, was: Found, now: Found | None) -> bool:
         if now is None:

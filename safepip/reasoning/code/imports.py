@@ -81,7 +81,7 @@ def examine(
     before = Finder(worlds[0], inventory.target)
     lost = frozenset(map(worlds[0].real, dropped))
     after = Finder(worlds[1], inventory.target, [folder for folder in before.path if folder not in lost])
-    gone = gone_names(removal, before, after, worlds[0].real)
+    gone = gone_names(removal, before, after)
     staying = [dist for dist in inventory.everybody if dist not in removal.leaving]
     naming: dict[TargetPath, tuple[TargetPath, ...]] = {}
     for dist in staying if gone else ():
@@ -165,7 +165,7 @@ def _importers(
     imports: Imports, dist: Distribution, modules: Mapping[TargetPath, str], sought: Collection[str]
 ) -> dict[TargetPath, str] | None:
     """Modules of `dist` that import one of `modules` at their top level; None where too many could."""
-    paths = {path for paths in imports.code.naming(dist, sought).values() for path in paths}
+    paths = dict.fromkeys(path for paths in imports.code.naming(dist, sought).values() for path in paths)
     if len(paths) > MOST_SEARCHED:
         return None
     found = {}
