@@ -34,7 +34,9 @@ def plan(keys: Sequence[DistKey], inventory: Inventory, world: World) -> Removal
     disk = _Disk(world)
     taken = [_taken(dist, inventory.target, disk) for dist in leaving]
     if disk.stuck is not None:
-        halt = halt or Halt(leaving[0].name, f"uv cannot remove {disk.stuck}, a link, and stops halfway", 2, stuck=True)
+        halt = halt or Halt(
+            leaving[0].name, f"uv cannot remove {disk.stuck}, a link, and stops halfway", 2, stuck=True
+        )
     if halt is not None:
         return Removal(skipped=tuple(skipped), halt=halt)
     files = frozenset(disk.files)
