@@ -109,3 +109,19 @@ def test_a_file_that_no_import_names_is_a_program_all_the_same() -> None:
         (f"{HOME}/a-b.py:1", "import lost"),
         (f"{HOME}/c.d/e.py:1", "import lost"),
     ]
+
+
+def test_what_led_nowhere_for_the_installed_may_lead_to_what_goes_from_here() -> None:
+    big = package("big", {"big/__init__.py": "", "big/inner.py": "import lost"})
+    sources = {"mid.py": "import lost", "mid2.py": "import big.inner", "mid3.py": "import mid2"}
+    there = environment(LOST, big, package("mid", sources))
+    run = TargetPath(f"{HOME}/run.py")
+    here = there._replace(text={**there.text, run: "import mid3"}).without("lost")
+    (loss,), _ = own_code.losses([project({"run.py": ""})], here)
+    assert loss.chain == (f"{HOME}/run.py:1", "mid3.py:1", "mid2.py:1", "big/inner.py:1", "import lost")
+
+
+def test_a_namespace_that_goes_is_told_by_its_folder() -> None:
+    there = environment(package("part", {"ns/part.py": ""}))
+    here = there._replace(text={**there.text, TargetPath(f"{HOME}/run.py"): "import ns"}).without("part")
+    assert [loss.path for loss in own_code.losses([project({"run.py": ""})], here)[0]] == [at("ns")]
