@@ -8,8 +8,9 @@ from typing import Any
 
 from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
 from safepip.model.survey import Standing
-from safepip.render import document, explanations, notices, tables
+from safepip.render import document, notices, tables
 from safepip.render.document import SCHEMA
+from safepip.render.meanings import CHECKS
 from safepip.render.terminal import Style
 
 COLOUR = {Level.ERROR: tables.RED, Level.WARN: tables.YELLOW, Level.NOTE: tables.DIM}
@@ -101,7 +102,7 @@ def show_fixed(done: Iterable[Cure], failed: Cure | None, worse: Iterable[Ailmen
 
 def checks(style: Style) -> str:
     """What `--list` shows."""
-    rows = [(check.value, explanations.CHECKS[check].meaning) for check in explanations.CHECKS]
+    rows = [(check.value, found.meaning) for check, found in CHECKS.items()]
     return tables.text(tables.table(rows, style, 0))
 
 
