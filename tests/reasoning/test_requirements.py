@@ -61,6 +61,15 @@ def test_who_leaves_as_well_loses_nothing() -> None:
     assert losses([numpy, pandas], numpy, pandas) == []
 
 
+def test_who_loses_nothing_hides_nobody_after_it() -> None:
+    """One who leaves as well, and one whom the second copy serves, come before the one who loses."""
+    first, second = dist("numpy", version="1.26.4"), dist("numpy", version="2.3.5")
+    leaver, served = dist("app", requires=["numpy"]), dist("arrow", requires=["numpy>=1"])
+    pandas = dist("pandas", requires=["numpy<2"])
+    everybody = (leaver, served, pandas, first, second)
+    assert losses([first, leaver], *everybody) == [("pandas", "numpy", False)]
+
+
 def test_a_hollow_distribution_met_nothing() -> None:
     numpy, pandas = dist("numpy"), dist("pandas", requires=["numpy"])
     assert losses([numpy], numpy, pandas, hollow=frozenset({numpy.info})) == []
