@@ -28,10 +28,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "A shared library that something which stays needs would be found no more: its import, or a later load, would fail.",
         "torch 2.9 needs libcudnn.so.9. nvidia-cudnn-cu12 and nvidia-cudnn-cu13 both own that file, and removing either one deletes it.",
         "Keep the distribution, remove it with --safe so that co-owned files stay, or remove what needs it as well.",
-        (
-            "readelf -d CONSUMER | grep NEEDED",
-            LOADER,
-        ),
+        ("readelf -d CONSUMER | grep NEEDED", LOADER),
     ),
     FindingKind.SYMBOL_LOST: Explanation(
         "The library would still be found, as another file that lacks a version or a function which is bound.",
@@ -59,10 +56,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "pip would delete something that is not the distribution's to delete: outside the environment, of the environment itself, of another distribution, or recorded by nobody in a folder that goes whole.",
         "A RECORD with the row ../../../../etc/hosts, or a launcher in bin/ that another distribution owns.",
         "Look at the rows of the RECORD. Install the distribution anew if they are damaged; report it to its makers if they are not.",
-        (
-            "grep -nF FILE NAME-*.dist-info/RECORD",
-            "dpkg -S PATH",
-        ),
+        ("grep -nF FILE NAME-*.dist-info/RECORD", "dpkg -S PATH"),
     ),
     FindingKind.SELF: Explanation(
         "The removal takes the environment's pip, or safepip itself.",
@@ -82,10 +76,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "The loader does not find the library now either, but a file of that name is there; removing it takes the last copy.",
         "numba's tbbpool needs libtbb.so.12, which lies where only a program that knows the folder finds it.",
         "Keep it if you use that feature. Where the survivor requires the distribution it is refused, else it is a warning.",
-        (
-            "readelf -d CONSUMER | grep NEEDED",
-            "find PREFIX -name SONAME",
-        ),
+        ("readelf -d CONSUMER | grep NEEDED", "find PREFIX -name SONAME"),
     ),
     FindingKind.REQUIREMENT_LOST: Explanation(
         "Something that stays requires the distribution, and its requirement is met now and would not be.",
@@ -142,10 +133,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "Something that decides cannot be read or understood: a file that goes, an object that may need it, a RECORD.",
         "A library that was cut off while it was copied; a RECORD that is no text.",
         "Mend or reinstall what cannot be read, then ask again. Unknown is never taken for safe.",
-        (
-            "readelf -d PATH",
-            "tail -c 200 NAME-*.dist-info/RECORD",
-        ),
+        ("readelf -d PATH", "tail -c 200 NAME-*.dist-info/RECORD"),
     ),
     FindingKind.OVERWRITES: Explanation(
         "An install writes its own bytes over a file that another distribution lists as its own, and that matters.",
@@ -172,10 +160,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         "Co-owned files go whose loss harms nobody: an empty __init__.py of a namespace, a licence, top-level tests.",
         "Eleven nvidia-*-cu12 wheels share one empty nvidia/__init__.py.",
         "Nothing.",
-        (
-            ROWS,
-            "cat PATH",
-        ),
+        (ROWS, "cat PATH"),
     ),
 }
 
@@ -184,19 +169,13 @@ CHECKS: Mapping[Check, Explanation] = {
         "A shared library that an object needs is found nowhere.",
         "import torch: ImportError: libcudnn.so.9: cannot open shared object file",
         "Install anew what owns the library. It is an error where an import comes to it or the environment should have it, a warning where a module needs it that nothing shows to be imported, and a note for libraries that are opened later, if at all.",
-        (
-            "readelf -d OBJECT | grep NEEDED",
-            LOADER,
-        ),
+        ("readelf -d OBJECT | grep NEEDED", LOADER),
     ),
     Check.MISSING_SYMBOL: Explanation(
         "The library is found, and lacks a version or function that is bound. Asked where there is reason to doubt the provider.",
         "undefined symbol: __nvJitLinkComplete_12_4, version libnvJitLink.so.12",
         "Install the version of the provider that is required.",
-        (
-            "nm -D --undefined-only OBJECT | grep SYMBOL",
-            "nm -D --defined-only PROVIDER | grep SYMBOL",
-        ),
+        ("nm -D --undefined-only OBJECT | grep SYMBOL", "nm -D --defined-only PROVIDER | grep SYMBOL"),
     ),
     Check.MISSING_MODULE: Explanation(
         "An import on the surface of a distribution fails, because a module on the way is not there.",
@@ -232,11 +211,7 @@ CHECKS: Mapping[Check, Explanation] = {
         "A file is not what its distribution recorded, and cannot be used: an object that is cut off or another's, or an empty file.",
         "A full disk or a crash cut numpy/_core/_multiarray_umath.cpython-312-x86_64-linux-gnu.so short: importing numpy fails.",
         "Install the distribution anew in its own version; look at the disk's room and health.",
-        (
-            "ls -l PATH",
-            ROWS,
-            DIGEST,
-        ),
+        ("ls -l PATH", ROWS, DIGEST),
     ),
     Check.ALTERED_FILE: Explanation(
         "A file is not what its distribution recorded, by size or, for small files, by digest.",
@@ -272,10 +247,7 @@ CHECKS: Mapping[Check, Explanation] = {
         "Removing the distribution would delete what is not its own.",
         "A RECORD row that points out of the environment.",
         "Look at its RECORD. Nothing is deleted as long as it stays installed.",
-        (
-            "grep -nF FILE NAME-*.dist-info/RECORD",
-            "dpkg -S PATH",
-        ),
+        ("grep -nF FILE NAME-*.dist-info/RECORD", "dpkg -S PATH"),
     ),
     Check.ENV_RELIANT: Explanation(
         "A library is found through LD_LIBRARY_PATH only: in a process without that variable it would be missing.",
