@@ -23,6 +23,7 @@ from safepip.model.paths import TargetPath
 from safepip.model.policy import Bounds
 from safepip.model.receipt import DIGESTED, Held, Item, ItemKind, Receipt
 
+_SECOND = 10**9
 COPIED = 512 << 20  # bytes at most, where no hard links can be made
 
 
@@ -61,7 +62,21 @@ def bring(staged: Mapping[TargetPath, str], home: TargetPath) -> dict[TargetPath
     near = {path: f"{stage}/{number}" for number, path in enumerate(staged)}
     for path, source in staged.items():
         files.copy(source, near[path])
+        _tell_apart(near[path], path)
     return near
+
+
+def _tell_apart(copy: str, path: TargetPath) -> None:
+    """Byte code knows its source by second and size (importlib's `_validate_timestamp_pyc`): one of the same second
+    as the file whose place it takes would be served by that file's.
+    """
+    try:
+        there = os.lstat(path).st_mtime_ns
+    except OSError:
+        return
+    brought = os.lstat(copy).st_mtime_ns
+    if brought // _SECOND == there // _SECOND:
+        files.set_mtime(copy, brought - _SECOND)
 
 
 def clear_stage(home: TargetPath) -> None:

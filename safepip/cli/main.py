@@ -21,6 +21,7 @@ OBJECTS = (
 def run(arguments: Sequence[str]) -> int:
     """Do what `arguments` ask for; the result is the exit code."""
     gc.set_threshold(OBJECTS)
+    streams.keep_open()
     as_json = json_wanted.is_wanted(arguments, os.environ)
     try:
         request = pip_grammar.parse(arguments)

@@ -19,6 +19,18 @@ if TYPE_CHECKING:
 OUTPUT_LOST = "output"
 
 
+def keep_open() -> None:
+    """A standard stream that was closed leads nowhere from here on: its number would go to the next file that is
+    opened, and pip would write there.
+    """
+    for number, mode, name in ((0, "r", "stdin"), (1, "w", "stdout"), (2, "w", "stderr")):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
+            setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
 def write(text: str) -> None:
     """To standard output, at once: a report that does not arrive is an error, and not one of safepip's own."""
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -154,6 +155,22 @@ def test_a_report_that_cannot_be_written_is_an_error_and_no_mistake_of_safepips(
         "safepip: error: standard output cannot be written: No space left on device\n"
         "  Send it elsewhere, or make room.\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "code"), [("uninstall --dry-run leaf", 0), ("audit", 0), ("uninstall -y cudnn-cu13", REFUSED)]
+)
+def test_a_stream_that_is_closed_takes_no_verdict_back(story: Environment, words: str, code: int) -> None:
+    command = shlex.join([*GUARD, "--python", str(story.python)])
+    done = subprocess.run(["sh", "-c", f"{command} {words} <&- >&- 2>&-"], check=False)
+    assert done.returncode == code
+
+
+def test_pip_writes_into_no_file_where_a_stream_is_closed(story: Environment) -> None:
+    command = shlex.join([*GUARD, "--python", str(story.python), "uninstall", "-y", "leaf"])
+    done = subprocess.run(["sh", "-c", f"{command} >&- 2>&-"], check=False)
+    assert (done.returncode, (story.site / "leaf.py").exists()) == (0, False)
+    assert (story.prefix / ".safepip/lock").read_text().isdecimal()
 
 
 def test_what_cannot_be_said_on_standard_error_stops_nothing(story: Environment) -> None:
