@@ -14,6 +14,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from safepip.acting import files
@@ -44,13 +45,15 @@ class Plan:
 
 
 def make_room(home: TargetPath) -> str:
-    """PREFIX/.safepip with a vault in it; made where it is not there."""
+    """PREFIX/.safepip with a vault in it; made where it is not there. Settings lie in the room: whoever may look at
+    the environment may read them; what is kept is the owner's alone.
+    """
     room = f"{home}/.safepip"
-    for folder in (room, f"{room}/vault"):
-        try:
-            files.mkdir(folder)
-        except FileExistsError:
-            continue
+    with suppress(FileExistsError):
+        files.mkdir(room)
+        files.chmod(room, 0o755)
+    with suppress(FileExistsError):
+        files.mkdir(f"{room}/vault")
     return room
 
 

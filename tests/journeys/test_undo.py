@@ -228,7 +228,8 @@ def test_nothing_in_the_vault_has_a_name_that_could_be_imported_or_run(rich: Env
     vault = rich.prefix / ".safepip/vault"
     names = {path.name for path in vault.rglob("*") if path.is_file()}
     assert all(name.isdecimal() or name == "manifest" for name in names)
-    assert vault.stat().st_mode & 0o077 == 0
+    assert vault.stat().st_mode & 0o777 == 0o700
+    assert vault.parent.stat().st_mode & 0o777 == 0o755  # others may read the settings there
 
 
 def test_a_read_only_environment_is_said_before_pip_is_asked(rich: Environment) -> None:

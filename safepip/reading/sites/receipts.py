@@ -41,6 +41,10 @@ def distrusted(home: TargetPath) -> str:
         reason = _distrusted(f"{home}/{folder}", stat.S_IFDIR, forbidden)
         if reason:
             return reason
+    try:
+        numbers(home)
+    except DistrustedError as error:
+        return error.message
     return ""
 
 
@@ -64,6 +68,9 @@ def numbers(home: TargetPath) -> list[int]:
         names = tree.listdir(f"{home}/.safepip/vault")
     except (FileNotFoundError, NotADirectoryError):
         return []
+    except PermissionError as error:
+        message = f"{home}/.safepip/vault may not be read by this user"
+        raise DistrustedError("distrusted-vault", message, "Ask as the user who made the change.") from error
     return sorted(int(name) for name in names if name.isdecimal() and str(int(name)) == name)
 
 
