@@ -96,7 +96,11 @@ def _read(path: str) -> Mapping[str, Any]:
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
-        way = "" if path == _MACHINE or path.endswith("/.safepip/config.toml") else ", or lead XDG_CONFIG_HOME to settings that may be"
+        way = (
+            ""
+            if path == _MACHINE or path.endswith("/.safepip/config.toml")
+            else ", or lead XDG_CONFIG_HOME to settings that may be"
+        )
         hint = f"Make it readable for this user{way}."
         raise SafepipError("configuration", f"{path}: it cannot be read: {error.strerror}", hint) from error
     import tomllib
