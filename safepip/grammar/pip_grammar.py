@@ -144,9 +144,12 @@ def _way_back(name: str, rest: Sequence[str], before: Sequence[Option]) -> Undo 
     python = _last(before, "python")
     if flags & {"-h", "--help"}:
         return ShowHelp(name)
-    odd = flags - ({"--json"} if name == "undo" else {"--json", "--drop"})
-    if odd or len(words) > (name == "undo") or not all(map(str.isdecimal, words)):
-        raise UsageError("wrong-arguments", f"{name} does not take {' '.join([*odd, *words])}")
+    taken = {"--json", *words[:1]} if name == "undo" else {"--json", "--drop"}
+    odd = [word for word in rest if word not in taken]
+    odd += [word for word in words if not word.isdecimal() and word not in odd]
+    if odd or len(words) > (name == "undo"):
+        hint = "--python stands before the command." if "--python" in flags else ""
+        raise UsageError("wrong-arguments", f"{name} does not take {' '.join(odd or words)}", hint)
     if name == "undo":
         return Undo(int(words[0]) if words else None, python, json="--json" in flags)
     return History(python, json="--json" in flags, drop="--drop" in flags)

@@ -264,6 +264,9 @@ def test_wrong_numbers_and_words_are_wrong_usage(environment: Environment) -> No
         2,
     ]
     assert run([sys.executable, "-m", "safepip", "undo", "--drop"]).code == 2
+    assert run([sys.executable, "-m", "safepip", "undo", "99", "--python", "A"]).err == (
+        "safepip: error: undo does not take --python A\n  --python stands before the command.\n"
+    )
 
 
 def cut_off(environment: Environment) -> None:

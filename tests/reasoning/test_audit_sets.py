@@ -136,10 +136,12 @@ def test_what_was_asked_for_or_gives_commands_is_needed_by_nobody_and_no_leftove
     refuses = Reason("c", FindingKind.REQUIREMENT_LOST, Severity.REFUSE, "")
     verdict = Verdict(target(), Removal())
     alone = {item.key: Judged(item, verdict, (), 0) for item in (wanted, tool, basic, C)}
-    warned = replace(alone[A.key], needed_by=(refuses._replace(severity=Severity.WARN),))
+    extra = refuses._replace(severity=Severity.WARN, kind=FindingKind.EXTRA_LOST)
+    warned = replace(alone[A.key], needed_by=(extra,))
+    required = replace(alone[A.key], needed_by=(refuses._replace(severity=Severity.WARN),))
     needed = replace(alone[A.key], needed_by=(refuses,))
     in_code = replace(alone[A.key], in_code=True)
-    assert list(audit.leaves([*alone.values(), warned, needed, in_code])) == [
+    assert list(audit.leaves([*alone.values(), warned, required, needed, in_code])) == [
         (Spare.ASKED_FOR, alone[A.key]),
         (Spare.TOOL, alone[B.key]),
         (Spare.ASKED_FOR, warned),

@@ -133,7 +133,8 @@ def _required_by_others(dists: Sequence[Distribution], judged: Sequence[Judged])
 def leaves(judged: Sequence[Judged]) -> Iterator[tuple[Spare, Judged]]:
     """What nothing installed needs and is no leftover: it was asked for by name, or gives commands."""
     for item in judged:
-        if not (is_needed(item) or item.in_code or item.left_alone or item.dist.key in BASICS):
+        required = any(reason.kind is FindingKind.REQUIREMENT_LOST for reason in item.needed_by)
+        if not (required or is_needed(item) or item.in_code or item.left_alone or item.dist.key in BASICS):
             if item.dist.requested:
                 yield Spare.ASKED_FOR, item
             elif item.has_commands:
