@@ -193,33 +193,17 @@ class Patient:
                 continue  # both came from one wheel
             other = scene.objects.owner.get(provider)
             if provider in doubtful or (other is not None and (owner.name, other.key) in misfits):
-                loading = self.survey.loadings[need.root]
                 asked.add((need.consumer, provider))
-                if loading.loadable and scene.surveyor is not None and scene.loader is not None:
-                    found = symbols.lacking(
-                        loading,
-                        need.consumer,
-                        provider,
-                        scene.disk,
-                        main=scene.surveyor.main,
-                        libc=scene.loader.libc,
-                    )
-                    if found:
-                        yield (
-                            need,
-                            answer,
-                            tuple(
-                                (getattr(item, "version", "") and f"{item[0]} {item[1]}") or item[0]
-                                for item in found
-                            ),
-                        )
+                found = self._lacks(need, provider)
+                if found:
+                    yield need, answer, found
 
     def _lacks(self, need: Need, provider: TargetPath) -> tuple[str, ...]:
-        scene = self.scene
-        if scene.surveyor is None or scene.loader is None:
+        scene, loading = self.scene, self.survey.loadings[need.root]
+        if scene.surveyor is None or scene.loader is None or not loading.loadable:
             return ()
         found = symbols.lacking(
-            self.survey.loadings[need.root],
+            loading,
             need.consumer,
             provider,
             scene.disk,

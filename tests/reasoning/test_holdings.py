@@ -53,20 +53,29 @@ def test_who_lacks_more_than_metadata_is_hollow_by_as_much() -> None:
 
 def test_a_hollow_distribution_is_told_by_how_much_of_it_is_there() -> None:
     dists = inventory(PKG)
-    whole, some, one = holdings.of_hollows(
-        [Hollow(PKG, (A, B), 2), Hollow(PKG, (A, B), 3), Hollow(PKG, (A,), 3)], dists
+    whole, some, one, single, many = holdings.of_hollows(
+        [
+            Hollow(PKG, (A, B), 2),
+            Hollow(PKG, (A, B), 3),
+            Hollow(PKG, (A,), 3),
+            Hollow(PKG, (A,), 1),
+            Hollow(PKG, (A, B, RECORD), 3),
+        ],
+        dists,
     )
     assert whole == Ailment(
         Check.HOLLOW,
         Level.ERROR,
         "pkg",
-        "pkg 1.0 has its metadata and none of its 2 files",
+        "pkg 1.0 has its metadata and neither of its two files",
         A,
         paths=(A, B),
         mended_by=(PKG.key,),
     )
     assert (some.check, some.message) == (Check.MISSING_FILE, "pkg lacks pkg/a.py and 1 more, of 3 files")
     assert one.message == "pkg lacks pkg/a.py, of 3 files"
+    assert single.message == "pkg 1.0 has its metadata and lacks its only file"
+    assert many.message == "pkg 1.0 has its metadata and none of its 3 files"
 
 
 OLD, NEW, THIRD = dist("old", version="9.10"), dist("new"), dist("third")

@@ -51,7 +51,7 @@ def of_hollows(found: Iterable[Hollow], inventory: Inventory) -> Iterator[Ailmen
         first = relative(item.missing[0], inventory)
         more = f" and {len(item.missing) - 1} more" if len(item.missing) > 1 else ""
         said = (
-            f"{item.dist.name} {item.dist.version} has its metadata and none of its {item.of} files"
+            f"{item.dist.name} {item.dist.version} has its metadata and {_none_of(item.of)}"
             if item.whole
             else f"{item.dist.name} lacks {first}{more}, of {item.of} files"
         )
@@ -65,6 +65,12 @@ def of_hollows(found: Iterable[Hollow], inventory: Inventory) -> Iterator[Ailmen
             paths=item.missing,
             mended_by=(item.dist.key,),
         )
+
+
+def _none_of(count: int) -> str:
+    return {1: "lacks its only file", 2: "neither of its two files"}.get(
+        count, f"none of its {count:,} files"
+    )
 
 
 def overwritten(
