@@ -119,7 +119,7 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
     Check.MISSING_LIBRARY: _missing_libraries,
     Check.MISSING_SYMBOL: lambda patient: diagnosis.missing_symbols(patient.lacking(), patient.scene.objects),
     Check.MISSING_MODULE: lambda patient: diagnosis.missing_modules(
-        patient.import_losses, patient.scene.inventory
+        patient.import_losses, patient.scene.inventory, patient.unmet
     ),
     Check.UNMET_REQUIREMENT: lambda patient: diagnosis.unmet_requirements(
         patient.scene.inventory,

@@ -162,6 +162,20 @@ def test_a_requirement_that_is_not_installed_and_the_import_that_fails_by_it(
     assert found(fix(environment, wheels).report) == []
 
 
+def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Environment) -> None:
+    environment.add("app", {"app/__init__.py": "import lib_that_is_nowhere\n"})
+    environment.add("guarded", {"guarded.py": "try:\n    import nothing\nexcept ImportError:\n    pass\n"})
+    environment.add("user", {"user.py": "from yaml import (  # fast\n    load,\n)\n"}, requires=["PyYAML>=5"])
+    report = diagnosis(environment)
+    assert found(report) == [
+        ("missing-module", "app", None),
+        ("missing-module", "user", None),
+        ("unmet-requirement", "user", None),
+    ]
+    assert len(report["incurable"]) == 1
+    assert commands(report) == [["install", "PyYAML>=5"]]
+
+
 def test_a_module_that_somebody_deleted(environment: Environment, wheels: Path) -> None:
     files = {"app/__init__.py": "from app import core\n", "app/core.py": "", "app/data.txt": "x"}
     make_wheel(wheels, "app", files)

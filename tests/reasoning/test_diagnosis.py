@@ -14,7 +14,7 @@ from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.health import diagnosis
-from support.environments import EXT, at, dist, inventory
+from support.environments import EXT, SITE, at, dist, inventory
 from support.fake_world import Content, lib
 from support.surveys import surveyed
 
@@ -147,6 +147,32 @@ def test_an_import_that_fails_for_a_missing_module_names_the_statement_and_what_
     )
     assert absent == replace(lost, mended_by=(), wants="dep")
     assert unchained.message == f"app fails: {said}"
+
+
+def nowhere(chain: tuple[str, ...], wants: Collection[str] = (), *others: Distribution) -> tuple[Level, str]:
+    app = dist("app", ["app/__init__.py"])
+    module = diagnosis.nowhere("yaml", SITE)
+    lost = ImportLoss(app, module, "yaml.nodes", at("yaml.py"), chain, at("app/__init__.py"), 3)
+    unmet = [Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "app", "", wants=one) for one in wants]
+    elsewhere = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "other", "", wants="yaml-of-another")
+    found = list(diagnosis.missing_modules([lost], inventory(app, *others), [elsewhere, *unmet]))
+    assert [item.mended_by for item in found] == [()]
+    return found[0].level, found[0].wants
+
+
+def test_a_module_that_is_nowhere_is_brought_by_what_its_importer_requires_in_vain() -> None:
+    way = ("import app", "app/__init__.py:3", "import yaml.nodes")
+    assert nowhere(way) == (Level.ERROR, "")
+    assert nowhere(way, ["six>=1"]) == (Level.ERROR, "six>=1")
+    assert nowhere(way, ["six>=1", "PyYAML>=5"]) == (Level.ERROR, "PyYAML>=5")
+    assert nowhere(way, ["six>=1", "attrs"]) == (Level.ERROR, "")
+    assert nowhere(way, ["six>=1", "attrs"], dist("six", version="0.1")) == (Level.ERROR, "attrs")
+    assert diagnosis.nowhere("yaml", SITE).files == (at("yaml.py"),)
+
+
+def test_a_command_or_plugin_may_be_shipped_without_what_it_imports() -> None:
+    assert nowhere(("command app", "app/__init__.py:3")) == (Level.WARN, "")
+    assert nowhere(("plugin app (group)", "app/__init__.py:3")) == (Level.NOTE, "")
 
 
 def test_what_is_missing_is_put_as_a_distribution_of_its_own() -> None:

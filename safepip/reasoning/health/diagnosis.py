@@ -17,7 +17,7 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.libraries.losses import chain_to, relative
 from safepip.reasoning.libraries.objects import module_name
-from safepip.reasoning.requirements import requires_closure
+from safepip.reasoning.requirements import requirement_key, requires_closure
 
 PHANTOM = "#"  # ends the info of a distribution that stands for what is missing
 
@@ -89,23 +89,55 @@ def missing_symbols(
         )
 
 
-def missing_modules(losses: Iterable[ImportLoss], inventory: Inventory) -> Iterator[Ailment]:
-    """Imports that fail for want of a module; those that fail in a library are told as missing libraries."""
+def missing_modules(
+    losses: Iterable[ImportLoss], inventory: Inventory, unmet: Collection[Ailment] = ()
+) -> Iterator[Ailment]:
+    """Imports that fail for want of a module; those that fail in a library are told as missing libraries.
+
+    `unmet`: requirements, of which one may bring what is nowhere.
+    """
     for loss in losses:
-        if loss.lost.info.endswith(f"{PHANTOM}broken"):
+        what = loss.lost.info.rpartition(PHANTOM)[2]
+        if what == "broken":
             continue
+        begins = loss.chain[0] if loss.chain else loss.survivor.name
         where = f"{relative(loss.importer, inventory)}:{loss.line}"
-        absent = loss.lost.info.endswith(f"{PHANTOM}absent")
+        wants = loss.lost.name if what == "absent" else ""
         yield Ailment(
             Check.MISSING_MODULE,
-            Level.ERROR,
+            _level(begins) if what == "nowhere" else Level.ERROR,
             loss.survivor.name,
-            f"{loss.chain[0] if loss.chain else loss.survivor.name} fails: {where} imports {loss.module}, which is not there",
+            f"{begins} fails: {where} imports {loss.module}, which is not there",
             loss.importer,
             chain=loss.chain,
-            mended_by=() if absent else (loss.lost.key,),
-            wants=loss.lost.name if absent else "",
+            mended_by=() if what in {"absent", "nowhere"} else (loss.lost.key,),
+            wants=_bringing(loss, inventory, unmet) if what == "nowhere" else wants,
         )
+
+
+def _level(begins: str) -> Level:
+    """Commands are shipped whose modules only an extra brings, and hosts pass over plugins that do not load."""
+    if begins.startswith("plugin "):
+        return Level.NOTE
+    return Level.WARN if begins.startswith("command ") else Level.ERROR
+
+
+def _bringing(loss: ImportLoss, inventory: Inventory, unmet: Collection[Ailment]) -> str:
+    """What the importer requires and nobody installed, where that is one thing, or one has the module's name in its own."""
+    owners = {dist.name for dist in inventory.owners([loss.importer]).get(loss.importer, ())}
+    wanted = [
+        item.wants
+        for item in unmet
+        if item.distribution in owners and not item.mended_by and not _is_there(item.wants, inventory)
+    ]
+    named = [wants for wants in wanted if loss.module.partition(".")[0].lower() in wants.lower()]
+    best = named or wanted
+    return best[0] if len(best) == 1 else ""
+
+
+def _is_there(wants: str, inventory: Inventory) -> bool:
+    key = requirement_key(wants)
+    return key is not None and inventory.find(key) is not None
 
 
 def unmet_requirements(
@@ -183,9 +215,17 @@ def env_reliant(now: Survey, bare: Survey, objects: Objects) -> Iterator[Ailment
 
 def absent(key: DistKey, site: TargetPath) -> Distribution:
     """A distribution of this name that is not installed: it is taken to give a module of its own name."""
-    name = key.replace("-", "_")
-    dist = Distribution(key, key, "", site, TargetPath(f"{site}/{name}"), Install.DIST_INFO, ())
-    return phantom(dist, "absent", [TargetPath(f"{site}/{name}.py")])
+    return _giving(key, key.replace("-", "_"), site, "absent")
+
+
+def nowhere(module: str, site: TargetPath) -> Distribution:
+    """Whatever would give a module of this name."""
+    return _giving(DistKey(module), module, site, "nowhere")
+
+
+def _giving(key: DistKey, module: str, site: TargetPath, what: str) -> Distribution:
+    dist = Distribution(key, key, "", site, TargetPath(f"{site}/{module}"), Install.DIST_INFO, ())
+    return phantom(dist, what, [TargetPath(f"{site}/{module}.py")])
 
 
 def phantom(dist: Distribution, what: str, paths: Iterable[TargetPath]) -> Distribution:
