@@ -14,15 +14,12 @@ from safepip.commands.scene import Scene
 from safepip.model.arrival import Bound, Overwrite, Turn
 from safepip.model.change import Removal
 from safepip.model.environment import Claim, Distribution, Libc, Unjudged
-from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import FindingKind
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing, Survey
 from safepip.reading.sites import partners, record
 from safepip.reading.sites.shares import file_text
 from safepip.reasoning.changes.shares import Weight, weigh
-from safepip.reasoning.code import imports
-from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.libraries import losses, objects, symbols
 from safepip.reasoning.libraries.losses import Grouped, Loss, Worlds
 from safepip.reasoning.libraries.survey import Surveyor
@@ -76,10 +73,8 @@ def compare(both: Both) -> Compared:
         objects=objects.gather(turn.now.everybody, turn.now.target.scripts, both.after),
         shares=shares,
         requirements=install_findings.lost_requirements(turn),
-        imports=_imports(both, removal),
     )
     found = libraries(both, evidence.objects)
-    both.scene.modules.keep()
     evidence = replace(evidence, libraries=found.groups, unjudged=found.unjudged)
     return Compared(evidence, tuple(_overwrites(both)), tuple(_bound(both)))
 
@@ -148,28 +143,6 @@ def _overwrites(both: Both) -> Iterator[Overwrite]:
 def _claim(dist: Distribution, path: TargetPath, claims: Claims) -> Claim | None:
     known = claims.get((dist.info, path))
     return known or record.claims(dist, (path,)).get(path)
-
-
-def _imports(both: Both, removal: Removal) -> tuple[ImportLoss, ...]:
-    """A module that the new version has at another place is no loss, nor a package that becomes a namespace."""
-    turn, modules = both.turn, both.scene.modules
-    if not turn.replaced:
-        return ()
-    after = Finder(both.after, turn.now.target)
-    files, spaces = [], []
-    for path in removal.files:
-        name, is_package = imports.module_of(path, turn.was)
-        name = name or objects.module_name(path, turn.was.target)
-        found = after.find(name) if name else None
-        if found is None or (found.path is None and not is_package):
-            files.append(path)
-        elif found.path is None:
-            spaces.append(path)
-    narrowed = Removal(turn.replaced, tuple(files), shared=(*removal.shared, *spaces))
-    code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
-    found_losses = imports.examine(narrowed, turn.was, (both.before, both.after), code).losses
-    here = frozenset(dist.key for dist in turn.now.everybody)
-    return tuple(loss for loss in found_losses if loss.survivor.key in here)
 
 
 class _Weighing:

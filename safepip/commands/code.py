@@ -53,7 +53,7 @@ def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Wei
         scene.inventory,
         (scene.disk, evidence.after),
         imports.Code(modules.naming, modules.read, modules.compiled_naming, modules.imported),
-        pth_folders(evidence.removal.files),
+        imports.Dropped(pth_folders(evidence.removal.files)),
     )
     grades = {
         (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from safepip.acting import arriving
-from safepip.commands import arrived_code, between
+from safepip.commands import arrived_code, between, departed_code
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.model.arrival import Announced, Content, Turn, Wheel
@@ -57,11 +57,15 @@ def _judged(
     ordered = arrivals.in_order(announced, scene.inventory, dependencies="--no-deps" not in words)
     wheels: list[Wheel] = []
     lacking: list[Lacking] = []
-    sources = any(
-        scene.inventory.find(item.key) for item in announced
-    )  # asked for where a version is replaced
+    replaces = any(scene.inventory.find(item.key) for item in announced)
+
+    def asked(place: TargetPath) -> bool:
+        """Sources are where a version is replaced, or a file of another is overwritten."""
+        is_source = place.endswith(".py") and (replaces or scene.disk.kind(place) is not None)
+        return is_object_name(place) or is_source
+
     for item in ordered:
-        read = _wheel(item, paths, found.target, folder, sources=sources)
+        read = _wheel(item, paths, found.target, folder, asked)
         (wheels if isinstance(read, Wheel) else lacking).append(read)  # type: ignore[arg-type]
     return verdict_of(_both(wheels, announced, scene), found.policy, words, tuple(lacking))
 
@@ -71,10 +75,12 @@ def verdict_of(
 ) -> Verdict:
     """The judgement of an install, whether it is still to come or done."""
     compared = between.compare(both)
-    imports = (*compared.evidence.imports, *arrived_code.losses(both))
-    evidence = replace(compared.evidence, imports=imports)
+    departed = departed_code.look(both, compared.evidence.removal)
+    evidence = replace(compared.evidence, imports=(*departed.losses, *arrived_code.losses(both)))
+    both.scene.modules.keep()
+    overwrites = (*compared.overwrites, *departed.shadowed)
     found = [
-        *install_findings.of(evidence, both.turn, compared.overwrites, compared.bound, policy),
+        *install_findings.of(evidence, both.turn, overwrites, compared.bound, policy),
         *map(_cannot_tell, lacking),
     ]
     verdict = replace(weigh(evidence, found, policy), installing=both.turn.installed)
@@ -109,7 +115,11 @@ def _both(wheels: Sequence[Wheel], announced: Sequence[Announced], scene: Scene)
 
 
 def _wheel(
-    item: Announced, paths: Mapping[DistKey, str], target: Target, folder: str, *, sources: bool
+    item: Announced,
+    paths: Mapping[DistKey, str],
+    target: Target,
+    folder: str,
+    asked: Callable[[TargetPath], bool],
 ) -> Wheel | Lacking:
     path = paths.get(item.key)
     if path is None:
@@ -122,12 +132,8 @@ def _wheel(
         opened = wheel.open_wheel(path, item, target, _site(target))
     except wheel.WheelError as error:
         return Lacking(item, error.message)
-    asked = {
-        place: info
-        for place, info in opened.members.items()
-        if is_object_name(place) or (sources and place.endswith(".py"))
-    }
-    copies = arriving.unpack(path, asked, folder)
+    wanted = {place: info for place, info in opened.members.items() if asked(place)}
+    copies = arriving.unpack(path, wanted, folder)
     contents = {place: Content(info.file_size, copies.get(place)) for place, info in opened.members.items()}
     contents |= {place: Content(0) for place in opened.dist.files or () if place not in contents}
     return Wheel(item, opened.dist, contents, opened.claims)

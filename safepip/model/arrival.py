@@ -78,11 +78,12 @@ class Turn:
 
 
 class Overwrite(NamedTuple):
-    """A file of a distribution that stays, with the bytes of one that came."""
+    """A file of a distribution that stays, with the bytes of one that came, or a module that is found no longer."""
 
     path: TargetPath
     owner: Distribution
     by: Distribution
+    instead: TargetPath | None = None  # what is found in place of the module
 
 
 class Partner(NamedTuple):

@@ -166,6 +166,42 @@ def test_a_module_that_a_new_version_no_longer_has_is_a_lost_import(
     assert judged(environment, wheel) == [("import-lost", "refuse", "user")]
 
 
+def test_a_name_that_a_new_version_no_longer_binds_is_a_lost_import_by_whichever_of_the_two_moves(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """As Flask 2.2 and Werkzeug 3 are, whose requirements all hold."""
+    environment.add("base", {"base/__init__.py": "", "base/urls.py": "def quote(): pass\nkept = 1\n"})
+    environment.add("user", {"user.py": "from base.urls import kept, quote\n"}, requires=["base"])
+    environment.add(
+        "careful", {"careful.py": "try:\n    from base.urls import quote\nexcept ImportError: pass\n"}
+    )
+    base = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/urls.py": "kept = 1\n"}, version="2.0")
+    user = make_wheel(tmp_path, "user", {"user.py": "from base.urls import new\n"}, version="0.9")
+    assert judged(environment, base) == [("import-lost", "refuse", "user")]
+    assert judged(environment, user) == [("import-lost", "refuse", "user")]
+
+
+def test_a_name_that_an_overwriting_module_does_not_bind_is_a_lost_import(
+    environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("original", {"base/__init__.py": "x = 1\n"})
+    environment.add("user", {"user.py": "from base import x\n"})
+    fork = make_wheel(tmp_path, "fork", {"base/__init__.py": "y = 1\n"})
+    assert judged(environment, fork) == [
+        ("import-lost", "refuse", "user"),
+        ("overwrites", "warn", "original"),
+    ]
+
+
+def test_a_package_that_is_found_in_place_of_anothers_module_takes_it_from_its_users(
+    environment: Environment, tmp_path: Path
+) -> None:
+    environment.add("geo", {"geo.py": "x = 1\n"})
+    environment.add("user", {"user.py": "from geo import x\n"})
+    wheel = make_wheel(tmp_path, "geo-extra", {"geo/__init__.py": ""})
+    assert judged(environment, wheel) == [("import-lost", "refuse", "user"), ("overwrites", "warn", "geo")]
+
+
 def test_a_requirement_that_the_new_version_does_not_meet_is_lost_and_an_extras_is_not(
     environment: Environment, tmp_path: Path
 ) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from safepip.model.environment import Distribution, EntryPoint
+from safepip.model.imports import Found, Gone
 from safepip.model.paths import TargetPath
 from safepip.reasoning.code.imports import statements
 from support.code import Sources, environment, package
@@ -33,6 +34,18 @@ def test_the_chain_names_each_file_and_line_down_to_the_lost_name() -> None:
     assert there.chains("numpy") == {
         "sklearn": "import sklearn → sklearn/__init__.py:2 → sklearn/base.py:2 → import numpy.linalg"
     }
+
+
+def test_a_name_that_goes_from_a_module_which_stays_fails_where_it_is_taken_and_nowhere_else() -> None:
+    there = environment(
+        NUMPY, user("from numpy.linalg import eig\n"), user("from numpy.linalg import inv\n", name="other")
+    )
+    numpy = there.inventory.distributions[0]
+    gone = Gone("numpy.linalg.eig", Found(at("numpy/linalg.py")), None, numpy)
+    found = there.lacking({gone.module: gone})
+    assert [(loss.survivor.name, loss.lost.name, loss.module) for loss in found.losses] == [
+        ("user", "numpy", "numpy.linalg.eig")
+    ]
 
 
 def test_an_undeclared_import_counts_like_a_declared_one() -> None:

@@ -86,6 +86,15 @@ def test_overwrites_of_two_owners_are_told_apart_and_one_file_is_not_counted() -
     ]
 
 
+def test_a_module_that_another_is_found_in_place_of_is_told_as_that() -> None:
+    shadow = Overwrite(at("other/d.py"), OTHER, NEW, at("other/d/__init__.py"))
+    overwrite = Overwrite(at("other/c.so"), OTHER, NEW)
+    assert [finding.message for finding in found(turn(OTHER), [shadow, overwrite])] == [
+        "lib 2.0 brings other/d/__init__.py, which is imported in place of other/d.py of other 3.0",
+        "lib 2.0 overwrites other/c.so of other 3.0",
+    ]
+
+
 def test_who_overwrites_whom_is_seen_by_the_records_of_those_who_stay() -> None:
     same = dist("lib", ["other/c.so"], version="0.9")
     owners = {at("other/c.so"): (OTHER, OLD, NEW, same), at("other/d.py"): (OTHER,), at("x.py"): (OTHER,)}
@@ -283,9 +292,20 @@ def test_a_module_that_is_nowhere_is_nobodys_loss_but_the_importers() -> None:
     of = turn(OTHER)
     chain = ("import user", "user.py:1", "import lib")
     loss = ImportLoss(OTHER, OLD, "lib", at("lib.py"), chain, at("user.py"), 1, absent=True)
+    loss = replace(loss, lost=replace(OLD, version=""))
     (found,) = install_findings.of(replace(evidence(of), imports=(loss,)), of, (), (), Policy())
     assert found.message == f"{OTHER.name} would fail: user.py:1 imports lib, which is nowhere"
     assert (found.kind, found.paths, found.provider) == (FindingKind.IMPORT_LOST, (at("user.py"),), None)
+
+
+def test_a_name_that_a_new_version_does_not_have_is_told_with_the_version() -> None:
+    of = turn(OTHER)
+    chain = ("import user", "user.py:1", "import lib.name")
+    loss = ImportLoss(OTHER, NEW, "lib.name", at("lib.py"), chain, at("user.py"), 1, absent=True)
+    (found,) = install_findings.of(replace(evidence(of), imports=(loss,)), of, (), (), Policy())
+    assert (
+        found.message == f"{OTHER.name} would fail: user.py:1 imports lib.name, which lib 2.0 does not have"
+    )
 
 
 def test_libraries_and_files_that_an_install_takes_are_told_as_for_a_removal() -> None:

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, EntryPoint, Inventory
-from safepip.model.imports import Source, Unread
+from safepip.model.imports import Gone, Source, Unread
 from safepip.model.paths import TargetPath
 from safepip.reading.sources.source import read_module
-from safepip.reasoning.code.imports import Code, Imports, examine
+from safepip.reasoning.code.imports import Code, Dropped, Imports, examine
 from safepip.world import Changed
 from support.environments import at, dist, files, inventory
 from support.fake_world import Content, FakeWorld
@@ -31,12 +31,19 @@ class Coded(NamedTuple):
         gone = tuple(path for one in leaving for path in one.files or ())
         removal = Removal(leaving, tuple(sorted(gone)), tuple(one.info for one in leaving))
         worlds = (self.world, Changed(self.world, removal.gone))
-        code = Code(self._naming, self._read, self._compiled, self._imported if quick else None)
-        return examine(removal, self.inventory, worlds, code)
+        return examine(removal, self.inventory, worlds, self._code(quick=quick))
+
+    def lacking(self, names: Mapping[str, Gone]) -> Imports:
+        """The imports when modules that stay bind `names` no longer."""
+        worlds = (self.world, self.world)
+        return examine(Removal(), self.inventory, worlds, self._code(quick=True), Dropped(names=names))
 
     def chains(self, *names: str) -> dict[str, str]:
         """Survivor to chain of what it loses when `names` go."""
         return {loss.survivor.name: " → ".join(loss.chain) for loss in self.without(*names).losses}
+
+    def _code(self, *, quick: bool) -> Code:
+        return Code(self._naming, self._read, self._compiled, self._imported if quick else None)
 
     def _naming(self, owner: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
         mine = [path for path in owner.files or () if path.endswith(".py")]

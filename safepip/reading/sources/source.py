@@ -39,12 +39,12 @@ def read_module(
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # as the tokenizer does
     package = name if is_package else name.rpartition(".")[0]
-    tree = None if whole else _parse(outline.cut(data))
+    tree = None if whole else parse(outline.cut(data))
     if isinstance(tree, ast.Module):
         source = _read(tree, data, package, version, whole=False)
         if isinstance(source, Unread) or not (source.choices or may_lean(data)):
             return source
-    tree = _parse(data)  # where a choice is made, what was cut may bear on it
+    tree = parse(data)  # where a choice is made, what was cut may bear on it
     return tree if isinstance(tree, Unread) else _read(tree, data, package, version, whole=whole)
 
 
@@ -64,7 +64,7 @@ def _read(
     return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand, chosen)
 
 
-def _parse(data: bytes) -> ast.Module | Unread:
+def parse(data: bytes) -> ast.Module | Unread:
     reason = weight.too_heavy(data)
     if reason:
         return Unread(reason)

@@ -271,7 +271,7 @@ class _Comparison(NamedTuple):
         if now is None:
             return True
         if was.path is None:
-            return now.path is not None
+            return now.path is not None and not now.is_package  # of a package what lay there is asked each
         if now.path is None and was.path in self.removal.shared:
             return False  # what the lost __init__ was worth is asked where co-owned files are weighed
         return was.path != now.path and not (now.path is None and self.before.is_empty(was.path))

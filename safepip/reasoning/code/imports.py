@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import islice
+from types import MappingProxyType
 from typing import NamedTuple
 
 from safepip.model.change import Removal
@@ -48,6 +49,14 @@ class Code(NamedTuple):
     )
 
 
+class Dropped(NamedTuple):
+    folders: frozenset[TargetPath] = frozenset()  # that a `.pth` puts on sys.path which goes
+    names: Mapping[str, Gone] = MappingProxyType({})  # that modules bind no longer, or never did
+
+
+NOTHING_DROPPED = Dropped()
+
+
 @dataclass(frozen=True, slots=True)
 class Imports:
     """The imports of one removal: what was found, and what grading asks further."""
@@ -75,13 +84,13 @@ def examine(
     inventory: Inventory,
     worlds: tuple[World, World],
     code: Code,
-    dropped: frozenset[TargetPath] = frozenset(),
+    dropped: Dropped = NOTHING_DROPPED,
 ) -> Imports:
-    """Follow the survivors' imports. `dropped` are folders that a `.pth` puts on sys.path which goes."""
+    """Follow the survivors' imports. `dropped`: what goes besides the files of the removal."""
     before = Finder(worlds[0], inventory.target)
-    lost = frozenset(map(worlds[0].real, dropped))
+    lost = frozenset(map(worlds[0].real, dropped.folders))
     after = Finder(worlds[1], inventory.target, [folder for folder in before.path if folder not in lost])
-    gone = gone_names(removal, before, after)
+    gone = {**gone_names(removal, before, after), **dropped.names}
     staying = [dist for dist in inventory.everybody if dist not in removal.leaving]
     naming: dict[TargetPath, tuple[TargetPath, ...]] = {}
     for dist in staying if gone else ():

@@ -28,7 +28,7 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
         file = relative(first.importer, evidence.inventory)
         place = f"{file}:{first.line}" if first.line else file  # a compiled module has no lines
         does = "imports" if first.chain[-2].startswith(file) else "leads to an import of"
-        whose = "which is nowhere" if first.absent else f"of {first.lost.name}"
+        whose = _whose(first)
         happens = f"get another {first.module}, {first.instead}" if first.instead else "fail"
         kind = FindingKind.IMPORT_LOST
         yield finding(
@@ -43,6 +43,13 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
             if first.line
             else ("grep", "-c", first.module, first.importer),
         )
+
+
+def _whose(loss: ImportLoss) -> str:
+    if not loss.absent:
+        return f"of {loss.lost.name}"
+    known = f"{loss.lost.name} {loss.lost.version}"  # of what is not installed there is no version
+    return f"which {known} does not have" if loss.lost.version else "which is nowhere"
 
 
 def _requirements(evidence: Evidence) -> Iterator[Finding]:

@@ -84,8 +84,7 @@ def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy
             found.append(Remedy(title, ((*safepip, *words), once_more)))
         else:
             found.append(Remedy("Lay down once more what has lost files", (once_more,)))
-    elif kinds & {FindingKind.SYMBOL_LOST, FindingKind.LIBRARY_LOST, FindingKind.REQUIREMENT_LOST}:
-        losers = sorted({item.distribution for item in verdict.findings if item.severity is Severity.REFUSE})
+    elif losers := _outdated(verdict, turn):
         found.append(
             Remedy(
                 f"Renew {some(losers)} in the same step; where they do not fit either, all is taken back",
@@ -104,18 +103,35 @@ def _losers(verdict: Verdict, turn: Turn, pinned: Sequence[str]) -> tuple[str, .
     ) or tuple(pinned)
 
 
+def _outdated(verdict: Verdict, turn: Turn) -> list[str]:
+    """Who stays as it is and no longer fits what comes: a newer version may."""
+    kinds = (
+        FindingKind.SYMBOL_LOST,
+        FindingKind.LIBRARY_LOST,
+        FindingKind.REQUIREMENT_LOST,
+        FindingKind.IMPORT_LOST,
+    )
+    coming = {dist.name for dist in turn.arriving}
+    worst = [item for item in verdict.findings if item.severity is Severity.REFUSE]
+    losers = {item.distribution for item in worst} - coming
+    return sorted(losers) if any(item.kind in kinds for item in worst) else []
+
+
 def _overwrites(overwrites: Sequence[Overwrite], turn: Turn) -> Iterator[Finding]:
-    pairs: dict[tuple[TargetPath, TargetPath], list[Overwrite]] = {}
+    pairs: dict[tuple[TargetPath, TargetPath, bool], list[Overwrite]] = {}
     for item in overwrites:
-        pairs.setdefault((item.owner.info, item.by.info), []).append(item)
+        pairs.setdefault((item.owner.info, item.by.info, item.instead is None), []).append(item)
     for items in pairs.values():
         first = min(items, key=lambda item: (".so" not in item.path, item.path.count("/"), item.path))
         more = f" and {count(len(items) - 1, 'other file')}" if len(items) > 1 else ""
+        by, of = f"{first.by.name} {first.by.version}", f"{first.owner.name} {first.owner.version}"
+        file = f"{relative(first.path, turn.now)}{more} of {of}"
         yield finding(
             FindingKind.OVERWRITES,
             first.owner.name,
-            f"{first.by.name} {first.by.version} overwrites {relative(first.path, turn.now)}{more} of "
-            f"{first.owner.name} {first.owner.version}",
+            f"{by} overwrites {file}"
+            if first.instead is None
+            else f"{by} brings {relative(first.instead, turn.now)}, which is imported in place of {file}",
             paths=tuple(item.path for item in items),
             proof=("grep", "-l", relative(first.path, turn.now), f"{first.owner.info}/RECORD"),
         )
