@@ -13,24 +13,30 @@ from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming
 
 By = Mapping[str, Mapping[TargetPath, tuple[TargetPath, ...]]]
+CARRIED = "/_vendor/"  # the closure of imports knows of these
 
 
 def imported(scene: Scene) -> By:
     """By topmost name: whose sources import it (by info), at the beginning of a line.
 
-    What underlined names stand for may be linked into the interpreter, and an import hook that is not understood may
-    answer for any name.
+    What underlined names stand for may be linked into the interpreter, an import hook that is not understood may
+    answer for any name, and who carries a module of that name with him may have put its folder on sys.path.
     """
     if any("editable" in item.subject for item in scene.inventory.unjudged):
         return {}
     finder = Finder(scene.disk, scene.target)
-    found: dict[str, dict[TargetPath, dict[TargetPath, None]]] = {}
+    found: dict[str, dict[TargetPath, tuple[TargetPath, ...]]] = {}
+    carried = set[str]()
     for dist in scene.inventory.everybody:
+        missed: dict[str, list[TargetPath]] = {}
         for path in recorded_sources(dist):
             for name in _tops(path):
                 if name[:1] != "_" and finder.find(name) is None:
-                    found.setdefault(name, {}).setdefault(dist.info, {})[path] = None
-    return {name: {info: tuple(paths) for info, paths in by.items()} for name, by in found.items()}
+                    missed.setdefault(name, []).append(path)
+        carried |= _given(dist).intersection(missed) if missed else set()
+        for name, paths in missed.items():
+            found.setdefault(name, {})[dist.info] = tuple(paths)
+    return {name: by for name, by in found.items() if name not in carried}
 
 
 def naming(known: By, other: Naming) -> Naming:
@@ -50,3 +56,11 @@ def _tops(path: TargetPath) -> set[str]:
     except OSError:
         return set()
     return {reference.module.partition(".")[0] for reference in unindented.imports(data)}
+
+
+def _given(dist: Distribution) -> frozenset[str]:
+    """The names that its files would give wherever their folders are on sys.path."""
+    parts = (path.split("/")[-2:] for path in dist.used if CARRIED not in path)
+    return frozenset(
+        folder if file.startswith("__init__.") else file.partition(".")[0] for folder, file in parts
+    )

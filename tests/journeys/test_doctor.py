@@ -165,6 +165,10 @@ def test_a_requirement_that_is_not_installed_and_the_import_that_fails_by_it(
 def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Environment) -> None:
     environment.add("app", {"app/__init__.py": "import lib_that_is_nowhere\n"})
     environment.add("guarded", {"guarded.py": "try:\n    import nothing\nexcept ImportError:\n    pass\n"})
+    environment.add(
+        "carrier",
+        {"carrier/__init__.py": "", "carrier/a.py": "import carried\n", "carrier/own/carried.py": ""},
+    )
     environment.add("user", {"user.py": "from yaml import (  # fast\n    load,\n)\n"}, requires=["PyYAML>=5"])
     report = diagnosis(environment)
     assert found(report) == [

@@ -59,3 +59,9 @@ def test_where_nothing_serves_instead_nothing_is_made_up() -> None:
     found = environment(package("numpy", {"numpy/__init__.py": ""}), package("user", PLAIN)).without("numpy")
     assert copies.weighed(found) == found.losses
     assert [loss.path for loss in found.losses] == [at("numpy/__init__.py")]
+
+
+def test_pkg_resources_has_the_copies_that_setuptools_carries() -> None:
+    carrying = {"setuptools/_vendor/packaging.py": "", "pkg_resources/__init__.py": "import packaging"}
+    there = environment(package("packaging", {"packaging.py": ""}), package("setuptools", carrying))
+    assert there.chains("packaging") == {}

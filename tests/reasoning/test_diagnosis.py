@@ -149,30 +149,41 @@ def test_an_import_that_fails_for_a_missing_module_names_the_statement_and_what_
     assert unchained.message == f"app fails: {said}"
 
 
-def nowhere(chain: tuple[str, ...], wants: Collection[str] = (), *others: Distribution) -> tuple[Level, str]:
-    app = dist("app", ["app/__init__.py"])
+def nowhere(
+    begins: str, wants: Collection[str] = (), *others: Distribution, extra: str = "x"
+) -> tuple[Level, str]:
+    app = dist("app", ["app/__init__.py"], requires=[f"{extra}>=1 ; extra == 'more'", "attrs"])
     module = diagnosis.nowhere("yaml", SITE)
+    chain = (begins, "app/__init__.py:3", "import yaml.nodes")
     lost = ImportLoss(app, module, "yaml.nodes", at("yaml.py"), chain, at("app/__init__.py"), 3)
+    failing = [
+        replace(lost, survivor=one, importer=at("of-nobody.py")) for one in others if one.version == "2"
+    ]
     unmet = [Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "app", "", wants=one) for one in wants]
     elsewhere = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "other", "", wants="yaml-of-another")
-    found = list(diagnosis.missing_modules([lost], inventory(app, *others), [elsewhere, *unmet]))
-    assert [item.mended_by for item in found] == [()]
-    return found[0].level, found[0].wants
+    found = next(diagnosis.missing_modules([lost, *failing], inventory(app, *others), [elsewhere, *unmet]))
+    assert (found.check, found.mended_by) == (Check.MISSING_MODULE, ())
+    return found.level, found.wants
 
 
 def test_a_module_that_is_nowhere_is_brought_by_what_its_importer_requires_in_vain() -> None:
-    way = ("import app", "app/__init__.py:3", "import yaml.nodes")
-    assert nowhere(way) == (Level.ERROR, "")
-    assert nowhere(way, ["six>=1"]) == (Level.ERROR, "six>=1")
-    assert nowhere(way, ["six>=1", "PyYAML>=5"]) == (Level.ERROR, "PyYAML>=5")
-    assert nowhere(way, ["six>=1", "attrs"]) == (Level.ERROR, "")
-    assert nowhere(way, ["six>=1", "attrs"], dist("six", version="0.1")) == (Level.ERROR, "attrs")
+    assert nowhere("import app") == (Level.ERROR, "")
+    assert nowhere("import app", ["six>=1"]) == (Level.ERROR, "six>=1")
+    assert nowhere("import app", ["six>=1", "PyYAML>=5"]) == (Level.ERROR, "PyYAML>=5")
+    assert nowhere("import app", ["six>=1", "attrs"]) == (Level.ERROR, "")
+    assert nowhere("import app", ["six>=1", "attrs"], dist("six", version="0.1")) == (Level.ERROR, "attrs")
     assert diagnosis.nowhere("yaml", SITE).files == (at("yaml.py"),)
 
 
-def test_a_command_or_plugin_may_be_shipped_without_what_it_imports() -> None:
-    assert nowhere(("command app", "app/__init__.py:3")) == (Level.WARN, "")
-    assert nowhere(("plugin app (group)", "app/__init__.py:3")) == (Level.NOTE, "")
+def test_a_module_that_is_nowhere_breaks_no_more_than_those_who_use_its_importer() -> None:
+    """googleapis-common-protos has modules for an extra; matplotlib-inline is installed for who never imports it."""
+    assert nowhere("command app")[0] is Level.WARN
+    assert nowhere("import app.of_an_extra")[0] is Level.WARN
+    assert nowhere("plugin app (group)")[0] is Level.NOTE
+    assert nowhere("import app", extra="py-yaml")[0] is Level.NOTE
+    assert nowhere("import app", (), dist("user", requires=["app"]))[0] is Level.WARN
+    broken = dist("broken", requires=["app"], version="2")
+    assert nowhere("import app", (), dist("user", requires=["app"]), broken)[0] is Level.ERROR
 
 
 def test_what_is_missing_is_put_as_a_distribution_of_its_own() -> None:

@@ -204,11 +204,12 @@ class Closure:
         return any(top[:1] != "_" and self._before.find(top) is None for top in tops)
 
     def _has_own_copy(self, name: str, importer: TargetPath) -> bool:
-        """setuptools appends its `_vendor` folder to sys.path, and so do others who carry what they need."""
+        """setuptools appends its `_vendor` folder to sys.path, for pkg_resources too, and so do others who carry what they need."""
         site = next((folder for folder in self._before.path if importer.startswith(f"{folder}/")), None)
         if site is None:
             return False
         package = importer[len(site) + 1 :].partition("/")[0]
+        package = "setuptools" if package == "pkg_resources" else package
         copies = self._before.names(TargetPath(f"{site}/{package}/_vendor"))
         top = name.partition(".")[0]
         return top in copies or f"{top}.py" in copies

@@ -15,6 +15,7 @@ from safepip.model.environment import Distribution, Install, Inventory
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
+from safepip.reasoning.dependents import users_of
 from safepip.reasoning.libraries.losses import chain_to, relative
 from safepip.reasoning.libraries.objects import module_name
 from safepip.reasoning.requirements import requirement_key, requires_closure
@@ -96,6 +97,8 @@ def missing_modules(
 
     `unmet`: requirements, of which one may bring what is nowhere.
     """
+    losses = tuple(losses)
+    failing = {loss.survivor.key for loss in losses}
     for loss in losses:
         what = loss.lost.info.rpartition(PHANTOM)[2]
         if what == "broken":
@@ -105,7 +108,7 @@ def missing_modules(
         wants = loss.lost.name if what == "absent" else ""
         yield Ailment(
             Check.MISSING_MODULE,
-            _level(begins) if what == "nowhere" else Level.ERROR,
+            _level(loss, begins, inventory, failing) if what == "nowhere" else Level.ERROR,
             loss.survivor.name,
             f"{begins} fails: {where} imports {loss.module}, which is not there",
             loss.importer,
@@ -115,11 +118,28 @@ def missing_modules(
         )
 
 
-def _level(begins: str) -> Level:
-    """Commands are shipped whose modules only an extra brings, and hosts pass over plugins that do not load."""
-    if begins.startswith("plugin "):
+def _level(loss: ImportLoss, begins: str, inventory: Inventory, failing: Collection[DistKey]) -> Level:
+    """Some are shipped with modules that only an extra makes work, or that none of those who require them imports.
+
+    Hosts pass over plugins that do not load, and their failure is nobody's then.
+    """
+    kind, _, name = begins.partition(" ")
+    if kind == "plugin" or _is_extra(loss, inventory):
         return Level.NOTE
-    return Level.WARN if begins.startswith("command ") else Level.ERROR
+    users = users_of(loss.survivor, inventory.distributions)
+    passed_over = bool(users) and not any(user.key in failing for user in users)
+    return Level.WARN if kind == "command" or "." in name or passed_over else Level.ERROR
+
+
+def _is_extra(loss: ImportLoss, inventory: Inventory) -> bool:
+    """Whether the importer lists something of the module's name under an extra."""
+    top = loss.module.partition(".")[0].lower()
+    owners = inventory.owners([loss.importer]).get(loss.importer, ())
+    return any(
+        "extra ==" in line and top in (requirement_key(line) or "").replace("-", "_")
+        for dist in owners
+        for line in dist.requires
+    )
 
 
 def _bringing(loss: ImportLoss, inventory: Inventory, unmet: Collection[Ailment]) -> str:
