@@ -67,12 +67,12 @@ def losses(both: Both) -> tuple[ImportLoss, ...]:
 
 def _sides(both: Both) -> tuple[_Side, _Side]:
     turn, modules = both.turn, both.scene.modules
-    keys = {dist.key for dist in turn.replaced}
+    keys = {dist.key for dist in turn.superseded}
     renewed = tuple(dist for dist in turn.arriving if dist.key in keys)
-    old = Moved(modules, both.bytes_before, frozenset(dist.info for dist in turn.replaced))
+    old = Moved(modules, both.bytes_before, frozenset(dist.info for dist in turn.superseded))
     new = Moved(modules, both.bytes_after, frozenset(dist.info for dist in turn.arriving))
     return (
-        _Side(turn.was, both.before, old, turn.replaced, both.bytes_before),
+        _Side(turn.was, both.before, old, turn.superseded, both.bytes_before),
         _Side(turn.now, both.after, new, renewed, both.bytes_after),
     )
 
@@ -80,7 +80,7 @@ def _sides(both: Both) -> tuple[_Side, _Side]:
 def _changed(both: Both) -> frozenset[str]:
     """The topmost names of modules whose source is another afterwards."""
     turn = both.turn
-    paths = (*turn.altered, *(turn.fresh if turn.replaced else ()))
+    paths = (*turn.altered, *(turn.fresh if turn.superseded else ()))
     names = (imports.module_of(path, turn.now)[0] for path in paths if path.endswith(".py"))
     return frozenset(name.partition(".")[0] for name in names if name)
 

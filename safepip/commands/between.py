@@ -6,7 +6,7 @@ it the earlier one is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from safepip.commands.libraries import spelled
@@ -255,7 +255,8 @@ class _Weighing:
 def _bound(both: Both) -> Iterator[Bound]:
     """Modules of those who stay that were built for a major version which goes."""
     turn = both.turn
-    staying: Collection[Distribution] = [dist for dist in turn.now.distributions if dist not in turn.arriving]
+    gone = {*turn.arriving, *turn.covered}
+    staying = [dist for dist in turn.now.distributions if dist not in gone]
     for partner, old, new in install_findings.partners_at_stake(turn, partners.read()):
         names = [name for name in (partner.unless, partner.holds) if name]
         for dist in staying:

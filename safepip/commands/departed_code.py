@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from safepip.commands.between import Both
 from safepip.model.arrival import Overwrite, Turn
 from safepip.model.change import Removal
-from safepip.model.imports import ImportLoss
+from safepip.model.imports import Gone, ImportLoss
 from safepip.reasoning.code import imports, shadows
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.libraries import objects
@@ -24,14 +24,15 @@ def look(both: Both, removal: Removal) -> Departed:
     """A module that the new version has at another place is no loss, nor a package that becomes a namespace."""
     finders = Finder(both.before, both.turn.was.target), Finder(both.after, both.turn.now.target)
     shadowed = {item.path: item for item in _shadowed(both.turn, finders)}
-    if not both.turn.replaced and not shadowed:
+    if not both.turn.superseded and not shadowed:
         return Departed((), ())
     narrowed = _narrowed(both, removal, finders[1])
     leaving = narrowed.leaving or both.turn.arriving  # somebody does take what is shadowed
     narrowed = replace(narrowed, leaving=leaving, files=(*narrowed.files, *shadowed))
     modules, here = both.scene.modules, {dist.key for dist in both.turn.now.everybody}
     code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
-    found = imports.examine(narrowed, both.turn.was, (both.before, both.after), code).losses
+    dropped = imports.Dropped(names=_uncovered(both.turn, finders))
+    found = imports.examine(narrowed, both.turn.was, (both.before, both.after), code, dropped).losses
     losses = (
         replace(loss, lost=shadowed[loss.path].owner) if loss.path in shadowed else loss for loss in found
     )
@@ -49,6 +50,18 @@ def _shadowed(turn: Turn, finders: tuple[Finder, Finder]) -> Iterator[Overwrite]
                 yield Overwrite(path, owner, by, found[path])
 
 
+def _uncovered(turn: Turn, finders: tuple[Finder, Finder]) -> dict[str, Gone]:
+    """Modules of a version that is found no longer which the one in front of it does not have."""
+    gone: dict[str, Gone] = {}
+    for dist in turn.covered:
+        for path in dist.used:
+            name = imports.module_of(path, turn.was)[0] or objects.module_name(path, turn.was.target)
+            was = finders[0].find(name) if name else None
+            if was is not None and was.path == path and finders[1].find(name) is None:
+                gone[name] = Gone(name, was, None, dist)
+    return gone
+
+
 def _narrowed(both: Both, removal: Removal, after: Finder) -> Removal:
     files, spaces = [], []
     for path in removal.files:
@@ -59,4 +72,4 @@ def _narrowed(both: Both, removal: Removal, after: Finder) -> Removal:
             files.append(path)
         elif found.path is None:
             spaces.append(path)
-    return Removal(removal.leaving, tuple(files), shared=(*removal.shared, *spaces))
+    return Removal(both.turn.superseded, tuple(files), shared=(*removal.shared, *spaces))

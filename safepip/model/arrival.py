@@ -72,8 +72,20 @@ class Turn:
     fresh: frozenset[TargetPath]
 
     @property
+    def covered(self) -> tuple[Distribution, ...]:
+        """Who stays where pip leaves it alone, and is found no longer: one of its name came to an earlier folder."""
+        first = {dist.key: dist for dist in reversed(self.now.distributions)}
+        new = {dist.key for dist in self.arriving if first[dist.key] == dist}
+        return tuple(dist for dist in self.was.distributions if dist.key in new and dist not in self.replaced)
+
+    @property
+    def superseded(self) -> tuple[Distribution, ...]:
+        """The versions of before."""
+        return (*self.replaced, *self.covered)
+
+    @property
     def installed(self) -> tuple[Installed, ...]:
-        versions = {dist.key: dist.version for dist in self.replaced}
+        versions = {dist.key: dist.version for dist in self.superseded}
         return tuple(Installed(dist.name, dist.version, versions.get(dist.key)) for dist in self.arriving)
 
 

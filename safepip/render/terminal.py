@@ -170,17 +170,15 @@ def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str
     first = block[0]
     if first.soname:
         return _library(block, verdict, style)
-    others = [finding for finding in block[1:] if finding.distribution != first.distribution]
-    text = first.message + (
-        f"; so {'does' if len(others) == 1 else 'do'} {_some([f.distribution for f in others])}"
-        if others
-        else ""
-    )
+    others = list(dict.fromkeys(f.distribution for f in block if f.distribution != first.distribution))
+    more = f"; so {'does' if len(others) == 1 else 'do'} {_some(others)}" if others else ""
+    text = first.message + more
     lines = _wrapped(text, "  ", style, f"{first.kind.value}: ", first.severity)
     for consumer in first.consumers[:1]:
         lines += _wrapped(_chain(consumer), "    ", style)
-    if first.provider and first.provider.bytes_of and first.provider.bytes_of != first.distribution:
-        lines += _wrapped(f"the bytes there now are those of {first.provider.bytes_of}", "    ", style)
+    holder = first.provider.bytes_of if first.provider and first.kind is not FindingKind.IMPORT_LOST else ""
+    if holder and holder != first.distribution:
+        lines += _wrapped(f"the bytes there now are those of {holder}", "    ", style)
     if first.broken_before:
         lines += _wrapped(f"so {first.distribution} may not work now either", "    ", style)
     return lines + (_details(block, style) if style.verbose else [])

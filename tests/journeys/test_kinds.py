@@ -251,6 +251,25 @@ def test_an_environment_that_does_not_look_below_misses_nothing(parent: Box) -> 
     assert found(dry_run(parent, parent.sys, "plain")) == []
 
 
+def test_a_version_that_is_laid_in_front_of_the_one_below_takes_its_place(
+    parent: Box, tmp_path: Path
+) -> None:
+    install(parent.system_site, "base", {"base/__init__.py": "kept = old = 1\n", "base/gone.py": ""})
+    install(parent.sp, "asks", {"asks.py": ""}, requires=["base<2"])
+    install(parent.sp, "takes", {"takes.py": "from base import old\n"})
+    install(parent.sp, "imports", {"imports.py": "import base.gone\n"})
+    install(parent.sp, "keeps", {"keeps.py": "from base import kept\n"}, requires=["base"])
+    wheel = make_wheel(tmp_path, "base", {"base/__init__.py": "kept = 1\n"}, version="2.0")
+    words = ("install", "--dry-run", "--json", "--no-index", "--no-deps", str(wheel))
+    answer = safepip(parent, parent.v, *words)
+    assert sorted(found(answer)) == [
+        ("import-lost", "refuse", "imports"),
+        ("import-lost", "refuse", "takes"),
+        ("requirement-lost", "refuse", "asks"),
+    ]
+    assert answer.report["installing"] == [{"name": "base", "version": "2.0", "was": "1.0"}]
+
+
 def test_what_lies_below_serves_and_is_served_and_pip_leaves_it_alone(parent: Box) -> None:
     install(parent.sp, "own", {"own.py": ""})
     install(parent.system_site, "below", {"below.py": "import own\n"})

@@ -12,7 +12,7 @@ import pytest
 
 from safepip.model.arrival import Announced, Content, Laid, Wheel
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.paths import DistKey
+from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.changes.arrivals import in_order, inventory_after, lay
 from support.environments import at, dist, inventory
 from support.fake_world import FakeWorld, Link
@@ -143,6 +143,9 @@ def test_those_who_come_are_installed_after_those_who_stay() -> None:
     laid = lay([wheel(new)], inventory(old, stays), with_record(old, stays))
     there = inventory(old, stays)
     assert inventory_after(there, laid, [wheel(new)]) == replace(there, distributions=(stays, new))
+    below = replace(stays, location=TargetPath("/usr/lib/python3/dist-packages"))
+    there = inventory(stays, below)
+    assert inventory_after(there, laid, [wheel(new)]).distributions == (stays, new, below)
 
 
 def test_what_an_extra_asks_for_comes_before_who_asks_however_far_below() -> None:

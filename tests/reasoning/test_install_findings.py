@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from safepip.model.arrival import Bound, Overwrite, Partner, Turn
+from safepip.model.arrival import Bound, Installed, Overwrite, Partner, Turn
 from safepip.model.change import Removal
 from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
@@ -62,6 +62,18 @@ def found(
 
 def test_an_ordinary_upgrade_is_nothing_to_tell() -> None:
     assert found(turn(OTHER)) == []
+
+
+def test_a_version_that_is_found_no_longer_is_the_one_before_and_no_survivor() -> None:
+    """In an environment that sees what lies below, pip leaves the version there alone and lays its own in front."""
+    below = replace(OLD, requires=("third<2",))
+    user = dist("user", requires=["lib<2"])
+    of = replace(turn(below, user, replaced=()), now=inventory(NEW, user, below))
+    assert (of.covered, of.superseded) == ((below,), (below,))
+    assert of.installed == (Installed("lib", "2.0", "1.0"),)
+    assert [lost.survivor for lost in install_findings.lost_requirements(of).requirements] == [user]
+    behind = replace(of, now=inventory(below, user, NEW))
+    assert (behind.covered, behind.installed) == ((), (Installed("lib", "2.0", None),))
 
 
 def test_what_an_install_overwrites_is_told_by_the_library_first_and_both_are_named() -> None:

@@ -55,10 +55,14 @@ def lay(wheels: Sequence[Wheel], inventory: Inventory, disk: World) -> Laid:
     return Laid(tuple(replaced), frozenset(gone), absent, contents)
 
 
-def inventory_after(inventory: Inventory, laid: Laid, wheels: Iterable[Wheel]) -> Inventory:
+def inventory_after(inventory: Inventory, laid: Laid, wheels: Sequence[Wheel]) -> Inventory:
     """Who is installed in the end; a file that the wheels lay over what another lists has both as owners."""
     staying = [dist for dist in inventory.distributions if dist not in laid.replaced]
-    return replace(inventory, distributions=(*staying, *(wheel.dist for wheel in wheels)))
+    folders = {wheel.dist.location for wheel in wheels}
+    end = max((index + 1 for index, dist in enumerate(staying) if dist.location in folders), default=0)
+    return replace(
+        inventory, distributions=(*staying[:end], *(wheel.dist for wheel in wheels), *staying[end:])
+    )
 
 
 def _graph(

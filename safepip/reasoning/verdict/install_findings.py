@@ -37,10 +37,10 @@ def lost_requirements(turn: Turn) -> Lost:
     Not those of an extra: what it is for is there, and whether anybody asked for the extra is not known.
     """
     new = {dist.key: dist for dist in turn.arriving}
-    replaced = {dist.key: dist for dist in turn.replaced if dist.key in new}
+    replaced = {dist.key: dist for dist in turn.superseded if dist.key in new}
     losses = []
     for survivor in turn.now.distributions:
-        if survivor in turn.arriving:
+        if survivor in turn.arriving or survivor in turn.covered:
             continue
         for written in survivor.requires:
             old = replaced.get(requirement_key(written) or DistKey(""))
@@ -60,7 +60,7 @@ def partners_at_stake(
     turn: Turn, table: Iterable[Partner]
 ) -> Iterator[tuple[Partner, Distribution, Distribution]]:
     """The partners that get another major version: with the one that was and the one that comes."""
-    was = {dist.key: dist for dist in turn.replaced}
+    was = {dist.key: dist for dist in turn.superseded}
     for partner in table:
         for dist in turn.arriving:
             old = was.get(dist.key)
@@ -139,7 +139,7 @@ def _overwrites(overwrites: Sequence[Overwrite], turn: Turn) -> Iterator[Finding
 
 def _variants(turn: Turn, policy: Policy) -> Iterator[Finding]:
     """Another build of something that nobody asked for."""
-    was = {dist.key: dist for dist in turn.replaced}
+    was = {dist.key: dist for dist in turn.superseded}
     for dist in turn.arriving:
         old = was.get(dist.key)
         if old is None or dist.key in turn.requested:
