@@ -5,14 +5,15 @@ Only what one distribution takes of another is asked: what belongs together is r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Collection, Iterable
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution
-from safepip.model.imports import Found, Gone, Reference
+from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.bound_names import unbound
-from safepip.reading.sources.modules import content
+from safepip.reading.sources.bound_names import bound, is_plainly_bound
+from safepip.reading.sources.modules import content, recorded_sources
 from safepip.reasoning.code.finder import Finder
 
 
@@ -34,20 +35,47 @@ def absent(taken: Iterable[tuple[Distribution, Reference]], modules: Modules) ->
         found = modules.finder.find(module)
         owner = modules.owner(found.path) if found and found.path else None
         names = {name for dist, wanted in asking if dist != owner for name in wanted}
-        if found is None or owner is None or not names:
-            continue
-        for name in sorted(unbound(_content(found, modules), names)):
-            inner = f"{module}.{name}"
-            if not (found.is_package and modules.finder.find(inner)):
-                gone[inner] = Gone(inner, found, None, owner)
+        if found is not None and owner is not None and names:
+            for name in sorted(_unbound(module, names, modules, frozenset())):
+                if not _is_given(name, owner, modules):
+                    gone[f"{module}.{name}"] = Gone(f"{module}.{name}", found, None, owner)
     return gone
 
 
-def _content(found: Found, modules: Modules) -> bytes | None:
+def _unbound(module: str, names: Collection[str], modules: Modules, before: frozenset[str]) -> frozenset[str]:
+    """Those of `names` that `module`, and those of which it takes every name, surely do not have. `before`: on the way."""
+    found = modules.finder.find(module)
+    data = _content(found.path, modules) if found and found.path else None
+    if found is None or data is None:
+        return frozenset()
+    left = frozenset(
+        name
+        for name in names
+        if not is_plainly_bound(data, name.encode())
+        and not (found.is_package and modules.finder.find(f"{module}.{name}"))
+    )
+    if not left:
+        return left
+    has = bound(data, module, is_package=found.is_package)
+    if has.is_open:
+        return frozenset()
+    left -= has.names
+    for star in has.stars:
+        left = left and (left if star in before else _unbound(star, left, modules, before | {module}))
+    return left
+
+
+def _is_given(name: str, owner: Distribution, modules: Modules) -> bool:
+    """Whether a source of the same distribution may set it from outside: `package.name = …`, or by a text."""
+    set_there = re.compile(rb"\.%s[ \t]*=(?!=)|[\"']%s[\"']" % (name.encode(), name.encode()))
+    return any(set_there.search(_content(path, modules) or b"") for path in recorded_sources(owner))
+
+
+def _content(path: TargetPath, modules: Modules) -> bytes | None:
     """None where it is no source, or nobody can tell."""
-    if found.path is None or not found.path.endswith(".py"):
+    if not path.endswith(".py"):
         return None
     try:
-        return content(modules.lies(found.path))
+        return content(modules.lies(path))
     except OSError:
         return None

@@ -48,6 +48,18 @@ def read_module(
     return tree if isinstance(tree, Unread) else _read(tree, data, package, version, whole=whole)
 
 
+def absolute(written: str, package: str) -> str:
+    """What a name with dots before it stands for in `package` (PEP 328); "" where they lead out of the top package."""
+    tail = written.lstrip(".")
+    level = len(written) - len(tail)
+    if not level:
+        return written
+    parts = package.split(".") if package else []
+    if level > len(parts):
+        return ""
+    return ".".join([*parts[: len(parts) - level + 1], *([tail] if tail else [])])
+
+
 def _read(
     tree: ast.Module, data: bytes, package: str, version: tuple[int, int], *, whole: bool
 ) -> Source | Unread:
@@ -173,22 +185,11 @@ class _Reader:
         )
 
     def _from(self, node: ast.ImportFrom, condition: Condition) -> None:
-        module = self._absolute("." * node.level + (node.module or ""))
+        module = absolute("." * node.level + (node.module or ""), self._package)
         if module:
             self._add(module, tuple(alias.name for alias in node.names), node.lineno, condition)
             if node.level and condition is Condition.UNCONDITIONAL:
                 self._taken.update((alias.asname or alias.name, module) for alias in node.names)
-
-    def _absolute(self, written: str) -> str:
-        """PEP 328; "" where the dots lead out of the top package."""
-        tail = written.lstrip(".")
-        level = len(written) - len(tail)
-        if not level:
-            return written
-        parts = self._package.split(".") if self._package else []
-        if level > len(parts):
-            return ""
-        return ".".join([*parts[: len(parts) - level + 1], *([tail] if tail else [])])
 
     def _if(self, node: ast.If, condition: Condition) -> None:
         self._calls([node.test], condition)
@@ -291,7 +292,7 @@ class _Reader:
         if way and not texts and condition is not Condition.GUARDED:
             self._open_ways.add(way)
         for text in texts:
-            module = self._absolute(text) if way is Way.IMPORT else text
+            module = absolute(text, self._package) if way is Way.IMPORT else text
             if way is Way.IMPORT and module and all(map(str.isidentifier, module.split("."))):
                 self._add(module, (), node.lineno, condition)
             if way and self._whole:
