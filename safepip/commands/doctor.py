@@ -23,7 +23,7 @@ from safepip.reading.sites import receipts
 from safepip.reading.sites.homes import homes_of
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.health import audit as auditing
-from safepip.reasoning.health import diagnosis, holdings, repair
+from safepip.reasoning.health import diagnosis, failing_imports, holdings, repair
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.reasoning.verdict.judge import judge
@@ -119,6 +119,9 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
     Check.MISSING_LIBRARY: _missing_libraries,
     Check.MISSING_SYMBOL: lambda patient: diagnosis.missing_symbols(patient.lacking(), patient.scene.objects),
     Check.MISSING_MODULE: lambda patient: diagnosis.missing_modules(
+        patient.import_losses, patient.scene.inventory, patient.unmet
+    ),
+    Check.FAILING_IMPORT: lambda patient: failing_imports.ailments(
         patient.import_losses, patient.scene.inventory, patient.unmet
     ),
     Check.UNMET_REQUIREMENT: lambda patient: diagnosis.unmet_requirements(

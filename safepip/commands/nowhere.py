@@ -1,61 +1,90 @@
-"""Modules that are imported and that are nowhere, declared or not: `import yaml` where no PyYAML is installed."""
+"""What is imported and is nowhere, declared or not: modules that nothing gives, names that their module does not bind.
+
+Only statements at the beginning of a line are asked, and of names those that one distribution takes of another.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from types import MappingProxyType
+from typing import NamedTuple
 
+from safepip.commands import taken_names
 from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
+from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
 from safepip.reading.sources import unindented
 from safepip.reading.sources.modules import content, recorded_sources
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming
+from safepip.reasoning.dependents import owner_of
+from safepip.reasoning.health import diagnosis
 
-By = Mapping[str, Mapping[TargetPath, tuple[TargetPath, ...]]]
 CARRIED = "/_vendor/"  # the closure of imports knows of these
+By = dict[str, dict[TargetPath, tuple[TargetPath, ...]]]  # by name and info: the sources
 
 
-def imported(scene: Scene) -> By:
-    """By topmost name: whose sources import it (by info), at the beginning of a line.
+class Nowhere(NamedTuple):
+    by: Mapping[str, Mapping[TargetPath, tuple[TargetPath, ...]]]  # who imports each, by info: the sources
+    modules: tuple[str, ...] = ()  # topmost ones
+    names: Mapping[str, Gone] = MappingProxyType({})  # `module.name`
 
-    What underlined names stand for may be linked into the interpreter, an import hook that is not understood may
-    answer for any name, and who carries a module of that name with him may have put its folder on sys.path.
+    def naming(self, other: Naming) -> Naming:
+        """`other`, which is not asked again about what is known."""
+
+        def answer(dist: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
+            here = {name: self.by[name][dist.info] for name in names if dist.info in self.by.get(name, ())}
+            rest = [name for name in names if name not in self.by]
+            return {**here, **(other(dist, rest) if rest else {})}
+
+        return answer
+
+
+def look(scene: Scene) -> Nowhere:
+    """What underlined names stand for may be linked into the interpreter, and who carries a module of that name with
+    him may have put its folder on sys.path; an import hook that is not understood may answer for any name.
     """
     if any("editable" in item.subject for item in scene.inventory.unjudged):
-        return {}
+        return Nowhere({})
     finder = Finder(scene.disk, scene.target)
-    found: dict[str, dict[TargetPath, tuple[TargetPath, ...]]] = {}
-    carried = set[str]()
+    missing, taken, carried = By(), By(), set[str]()
+    asked: list[tuple[Distribution, Reference]] = []
     for dist in scene.inventory.everybody:
-        missed: dict[str, list[TargetPath]] = {}
-        for path in recorded_sources(dist):
-            for name in _tops(path):
-                if name[:1] != "_" and finder.find(name) is None:
-                    missed.setdefault(name, []).append(path)
+        missed = set[str]()
+        for path, reference in _statements(dist):
+            top = reference.module.partition(".")[0]
+            if finder.find(top) is None:
+                if top[:1] != "_":
+                    missed.add(top)
+                    _note(missing, top, dist, path)
+            elif reference.names:
+                asked.append((dist, reference))
+                _note(taken, reference.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
-        for name, paths in missed.items():
-            found.setdefault(name, {})[dist.info] = tuple(paths)
-    return {name: by for name, by in found.items() if name not in carried}
+    modules = taken_names.Modules(
+        finder, owner_of(scene.inventory.everybody, scene.inventory), lambda path: path
+    )
+    names = {name: _standing_for(gone) for name, gone in taken_names.absent(asked, modules).items()}
+    nowhere = tuple(name for name in missing if name not in carried)
+    by = {name: missing[name] for name in nowhere} | {name: taken[name.rpartition(".")[0]] for name in names}
+    return Nowhere(by, nowhere, names)
 
 
-def naming(known: By, other: Naming) -> Naming:
-    """`other`, which is not asked again about what is known."""
+def _statements(dist: Distribution) -> Iterator[tuple[TargetPath, Reference]]:
+    for path in recorded_sources(dist):
+        try:
+            data = content(path)
+        except OSError:
+            continue
+        for reference in unindented.imports(data):
+            yield path, reference
 
-    def answer(dist: Distribution, names: Collection[str]) -> Mapping[str, tuple[TargetPath, ...]]:
-        here = {name: known[name][dist.info] for name in names if dist.info in known.get(name, ())}
-        rest = [name for name in names if name not in known]
-        return {**here, **(other(dist, rest) if rest else {})}
 
-    return answer
-
-
-def _tops(path: TargetPath) -> set[str]:
-    try:
-        data = content(path)
-    except OSError:
-        return set()
-    return {reference.module.partition(".")[0] for reference in unindented.imports(data)}
+def _note(by: By, name: str, dist: Distribution, path: TargetPath) -> None:
+    paths = by.setdefault(name, {}).get(dist.info, ())
+    if path not in paths[-1:]:
+        by[name][dist.info] = (*paths, path)
 
 
 def _given(dist: Distribution) -> frozenset[str]:
@@ -64,3 +93,8 @@ def _given(dist: Distribution) -> frozenset[str]:
     return frozenset(
         folder if file.startswith("__init__.") else file.partition(".")[0] for folder, file in parts
     )
+
+
+def _standing_for(gone: Gone) -> Gone:
+    """Of the distribution whose module does not bind the name, no more than that name is away."""
+    return gone._replace(dist=diagnosis.phantom(gone.dist, diagnosis.UNBOUND, ()))

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 
-from safepip.commands import damage, libraries, nowhere
+from safepip.commands import damage, libraries, nowhere, refusals
 from safepip.commands.scene import Scene
 from safepip.model.change import Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
@@ -114,23 +114,25 @@ class Patient:
         inventory = self.scene.inventory
         keys = dict.fromkeys(key for item in self.unmet if (key := requirement_key(item.wants)))
         absent = [key for key in keys if inventory.find(key) is None]
-        asked = nowhere.imported(self.scene)
+        asked = nowhere.look(self.scene)
         phantoms = [
             *(diagnosis.absent(key, inventory.target.sites[0]) for key in absent),
-            *(diagnosis.nowhere(name, inventory.target.sites[0]) for name in asked),
+            *(diagnosis.nowhere(name, inventory.target.sites[0]) for name in asked.modules),
             *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
             *self.broken,
         ]
-        if not phantoms:
+        refused = refusals.look(self.unmet, self.scene)
+        if not phantoms and not asked.names and not refused:
             return ()
         lost = [path for dist in phantoms if not dist.info.endswith("#broken") for path in dist.files or ()]
         before = Restored(self.scene.disk, dict.fromkeys(lost))
         gone = frozenset(path for dist in phantoms for path in dist.files or ())
         put = Removal(leaving=tuple(phantoms), files=tuple(sorted(gone)))
         modules = self.scene.modules
-        naming = nowhere.naming(asked, modules.naming)
+        naming = asked.naming(modules.naming)
         code = imports.Code(naming, modules.read, modules.compiled_naming, modules.imported)
-        losses = imports.examine(put, inventory, (before, Changed(before, gone)), code).losses
+        worlds, also = (before, Changed(before, gone)), imports.Dropped(names=asked.names, modules=refused)
+        losses = imports.examine(put, inventory, worlds, code, also).losses
         modules.keep()
         return losses
 

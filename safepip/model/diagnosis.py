@@ -15,6 +15,7 @@ class Check(Enum):
     MISSING_LIBRARY = "missing-library"
     MISSING_SYMBOL = "missing-symbol"
     MISSING_MODULE = "missing-module"
+    FAILING_IMPORT = "failing-import"
     UNMET_REQUIREMENT = "unmet-requirement"
     HOLLOW = "hollow"
     MISSING_FILE = "missing-file"

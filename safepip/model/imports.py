@@ -47,6 +47,15 @@ class Choice(NamedTuple):
     ways: tuple[tuple[Reference, ...], ...]
 
 
+class VersionCheck(NamedTuple):
+    """A comparison at module level over which the module raises where it holds: `if Version(numpy.__version__) < …`."""
+
+    line: int
+    module: str  # whose version
+    operator: str  # as it is written
+    than: str
+
+
 class Way(Enum):
     """How a name that no import statement holds is used."""
 

@@ -183,6 +183,12 @@ CHECKS: Mapping[Check, Explanation] = {
         "Install what brings the module.",
         ("python -c 'import NAME'",),
     ),
+    Check.FAILING_IMPORT: Explanation(
+        "An import on the surface of a distribution raises though all that it imports is there: the module that it takes a name of does not have that name, or it refuses the version of another distribution.",
+        "import pandas: ImportError: Please upgrade numpy to >= 2.0.2; from jinja2 import escape, under Jinja2 3.1.",
+        "Install a version of the other distribution that fits, or another one of the importer.",
+        ("python -c 'import NAME'",),
+    ),
     Check.UNMET_REQUIREMENT: Explanation(
         "A distribution requires another that is not installed, is hollow, or has a version that does not fit.",
         "pandas requires numpy>=2, and 1.26 is installed.",

@@ -180,6 +180,30 @@ def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Env
     assert commands(report) == [["install", "PyYAML>=5"]]
 
 
+def test_an_import_that_raises_over_a_version_or_takes_a_name_that_is_not_there(
+    environment: Environment,
+) -> None:
+    environment.add("num", {"num/__init__.py": "__version__ = '1.26.4'\n"}, version="1.26.4")
+    check = "import num as n\nif n.__version__ < '2.0.2':\n    raise ImportError\n"
+    environment.add(
+        "pan", {"pan/__init__.py": "from pan import compat\n", "pan/compat.py": check}, requires=["num>=2"]
+    )
+    environment.add("user", {"user.py": "import pan\n"}, requires=["pan"])
+    environment.add("taker", {"taker.py": "from num import no_such_name\n"}, requires=["num"])
+    environment.add("lucky", {"lucky.py": "from num import __version__\n"}, requires=["num"])
+    report = diagnosis(environment)
+    assert found(report) == [
+        ("failing-import", "pan", None),
+        ("failing-import", "taker", None),
+        ("failing-import", "user", None),
+        ("unmet-requirement", "pan", None),
+    ]
+    for name, works in {"pan": False, "user": False, "taker": False, "lucky": True}.items():
+        done = subprocess.run([environment.python, "-c", f"import {name}"], capture_output=True, check=False)
+        assert (done.returncode == 0) is works
+    assert commands(report) == [["install", "num>=2"]]
+
+
 def test_a_module_that_somebody_deleted(environment: Environment, wheels: Path) -> None:
     files = {"app/__init__.py": "from app import core\n", "app/core.py": "", "app/data.txt": "x"}
     make_wheel(wheels, "app", files)

@@ -84,9 +84,9 @@ class Closure:
         )
         self.entered: set[Distribution] = set()
         self.naming: frozenset[TargetPath] = frozenset()  # sources that name what goes
-        self.compiled: dict[
-            TargetPath, tuple[str, Gone]
-        ] = {}  # extension modules that import a lost name when they start
+        self.ending: dict[
+            TargetPath, Failing
+        ] = {}  # modules that end their import by what no import statement of theirs shows
 
     def enter(self, dists: Iterable[Distribution]) -> None:
         """Follow imports into `dists` as well; what could lead nowhere before may do so now."""
@@ -174,8 +174,9 @@ class Closure:
         return frozenset(module.path for module in self._modules(Reference(item.module, item.names)))
 
     def _own(self, module: _Module) -> Failure | None:
-        if module.path in self.compiled:
-            return Failure(((module.path, 0),), *self.compiled[module.path])
+        if module.path in self.ending:
+            line, name, gone = self.ending[module.path]
+            return Failure(((module.path, line),), name, gone)
         source = self._source(module)
         found = next(self.failing(source, module.path), None) if source else None
         if found is None or self._fails_already(module):

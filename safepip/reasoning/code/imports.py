@@ -52,6 +52,7 @@ class Code(NamedTuple):
 class Dropped(NamedTuple):
     folders: frozenset[TargetPath] = frozenset()  # that a `.pth` puts on sys.path which goes
     names: Mapping[str, Gone] = MappingProxyType({})  # that modules bind no longer, or never did
+    modules: Mapping[TargetPath, Failing] = MappingProxyType({})  # that end their own import
 
 
 NOTHING_DROPPED = Dropped()
@@ -102,13 +103,10 @@ def examine(
     closure.entered.update(touched)
     closure.naming = frozenset(path for paths in naming.values() for path in paths)
     result = Imports(inventory, removal.leaving, gone, naming, code, before, closure)
-    closure.compiled.update(at_start(staying, removal.leaving, closure.missed, code.compiled_naming))
-    compiled = (
-        {dist for dist in staying if not closure.compiled.keys().isdisjoint(dist.used)}
-        if closure.compiled
-        else set()
-    )
-    failing = [dist for dist in staying if dist in compiled or _soon_fails(result, dist)]
+    started = at_start(staying, removal.leaving, closure.missed, code.compiled_naming)
+    closure.ending.update({path: Failing(0, *lost) for path, lost in started} | dict(dropped.modules))
+    ending = {dist for dist in staying if closure.ending and not closure.ending.keys().isdisjoint(dist.used)}
+    failing = [dist for dist in staying if dist in ending or _soon_fails(result, dist)]
     spans = {
         dist: _span(result, dist, [user for user in users_of(dist, staying) if user not in failing])
         for dist in staying

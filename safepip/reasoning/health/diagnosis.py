@@ -21,6 +21,8 @@ from safepip.reasoning.libraries.objects import module_name
 from safepip.reasoning.requirements import requirement_key, requires_closure
 
 PHANTOM = "#"  # ends the info of a distribution that stands for what is missing
+# What such a distribution has, but not with a name that is taken of it, or not in a version that is taken.
+UNBOUND, REFUSED = "unbound", "refused"
 
 
 def missing_libraries(
@@ -93,7 +95,7 @@ def missing_symbols(
 def missing_modules(
     losses: Iterable[ImportLoss], inventory: Inventory, unmet: Collection[Ailment] = ()
 ) -> Iterator[Ailment]:
-    """Imports that fail for want of a module; those that fail in a library are told as missing libraries.
+    """Imports that fail for want of a module; those that fail in a library, or with all there, are told by others.
 
     `unmet`: requirements, of which one may bring what is nowhere.
     """
@@ -101,7 +103,7 @@ def missing_modules(
     failing = {loss.survivor.key for loss in losses}
     for loss in losses:
         what = loss.lost.info.rpartition(PHANTOM)[2]
-        if what == "broken":
+        if what in {"broken", UNBOUND, REFUSED}:
             continue
         begins = loss.chain[0] if loss.chain else loss.survivor.name
         where = f"{relative(loss.importer, inventory)}:{loss.line}"
