@@ -3,29 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
-from safepip.model.report import Severity
+from safepip.model.report import Remarks, Severity
 
 if TYPE_CHECKING:
     from safepip.model.policy import Known, Policy
     from safepip.render.notices import Notice
 
 REFUSED, WARNED = 10, 11
-
-
-class Remarks(NamedTuple):
-    """What is to be said of what counts."""
-
-    weakened: tuple[str, ...]  # what makes an exit code better than what was found
-    ended: tuple[str, ...]  # findings that are back since an ignore entry's last day is over
-
-    @property
-    def lines(self) -> tuple[str, ...]:
-        return (
-            *(f"weakened: {said}" for said in self.weakened),
-            *(f"no longer ignored: {said}" for said in self.ended),
-        )
 
 
 def known(policy: Policy, baseline: str | None) -> Mapping[str, Known]:

@@ -117,8 +117,8 @@ def _stop(assessment: Assessment) -> int:
     seen = tuple(notices.of_verdict(assessment.verdict))
     known = counting.known(policy, request.baseline)
     said = counting.remarks(seen, known, policy)
-    weakened = (*said.weakened, *assessment.verdict.weakened)
-    verdict = replace(assessment.verdict, weakened=weakened, ended=said.ended)
+    weakened = (*said.weakened, *assessment.verdict.remarks.weakened)
+    verdict = replace(assessment.verdict, remarks=said._replace(weakened=weakened))
     _report(replace(assessment, verdict=verdict), known)
     return code and counting.exit_code(seen, known, fail_on_warn=request.fail_on_warn)
 

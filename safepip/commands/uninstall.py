@@ -136,7 +136,8 @@ def _said_of_force(verdict: Verdict, request: Uninstall) -> Verdict:
     if not request.force or not refused:
         return verdict
     said = f"--force goes on in spite of {len(refused)} refused: {', '.join(dict.fromkeys(refused))}"
-    return replace(verdict, weakened=(*verdict.weakened, said))
+    remarks = verdict.remarks._replace(weakened=(*verdict.remarks.weakened, said))
+    return replace(verdict, remarks=remarks)
 
 
 def _with_children(verdict: Verdict, found: Found, environ: Mapping[str, str]) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from safepip.model.change import Removal
 from safepip.model.elf import Step
@@ -115,6 +115,23 @@ class Summary:
     unplanned: tuple[TargetPath, ...]  # vanished beside the plan
 
 
+class Remarks(NamedTuple):
+    """What the configuration and a baseline make of findings: nobody may learn that by a silence."""
+
+    weakened: tuple[str, ...] = ()  # what made less of the guard, and the file or option that it is from
+    ended: tuple[str, ...] = ()  # findings that count again, as an ignore entry's last day is over
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        return (
+            *(f"weakened: {said}" for said in self.weakened),
+            *(f"no longer ignored: {said}" for said in self.ended),
+        )
+
+
+UNREMARKED = Remarks()
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     target: Target
@@ -127,8 +144,7 @@ class Verdict:
     remedies: tuple[Remedy, ...] = ()
     bytes: int = 0  # that the removal's files hold
     installing: tuple[Installed, ...] = ()  # of an install: `removal` is what it replaces, then
-    weakened: tuple[str, ...] = ()  # what made less of the guard, and the file or option that it is from
-    ended: tuple[str, ...] = ()  # findings that count again, as an ignore entry's last day is over
+    remarks: Remarks = UNREMARKED
 
     @property
     def decision(self) -> Decision:

@@ -28,8 +28,7 @@ def show(verdict: Verdict) -> str:
     )
     last = printable(_instead(verdict))
     lines = [first, _cut(printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
-    lines += [_cut(printable(f"weakened: {said}"), _EVIDENCE) for said in verdict.weakened[:2]]
-    lines += [_cut(printable(f"no longer ignored: {said}"), _EVIDENCE) for said in verdict.ended[:1]]
+    lines += [_cut(printable(line), _EVIDENCE) for line in verdict.remarks.lines[:3]]
     room = MOST - len(last) - sum(len(line) + 1 for line in lines) - len("… and 1000 more: add --json\n")
     for number, finding in enumerate(findings):
         line = _cut(printable(_evidence(finding)), _EVIDENCE)

@@ -62,8 +62,8 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
         "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],
         "remedies": [{"title": item.title, "commands": item.commands} for item in verdict.remedies],
-        "weakened": verdict.weakened,
-        "ended": verdict.ended,
+        "weakened": verdict.remarks.weakened,
+        "ended": verdict.remarks.ended,
     }
 
 

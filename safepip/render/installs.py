@@ -12,7 +12,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import document, tense
-from safepip.render.terminal import Style, weakened
+from safepip.render.terminal import Style, remarks
 
 SHOWN = 4  # findings
 WAYS = 3
@@ -32,7 +32,7 @@ def show(verdict: Verdict, style: Style, *, went_back: bool) -> str:
     verdict = verdict if went_back else tense.done(verdict)
     told = [finding for finding in verdict.findings if finding.severity is not Severity.NOTE]
     lines = [*_wrapped(_headline(verdict, went_back=went_back), "", style)]
-    lines += weakened(verdict, style)
+    lines += remarks(verdict, style)
     lines += [line for item in told[:SHOWN] for line in _finding(item, style)]
     if len(told) > SHOWN:
         lines.append(f"  … and {len(told) - SHOWN} more (--json has all)")

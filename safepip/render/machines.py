@@ -27,11 +27,7 @@ def show_verdict(kind: str, verdict: Verdict, known: Mapping[str, Known], versio
 
 
 def remarks_of(verdict: Verdict) -> tuple[str, ...]:
-    return (
-        *(f"weakened: {said}" for said in verdict.weakened),
-        *(f"no longer ignored: {said}" for said in verdict.ended),
-        *unjudged(verdict.unjudged),
-    )
+    return (*verdict.remarks.lines, *unjudged(verdict.unjudged))
 
 
 def unjudged(items: Iterable[Unjudged]) -> tuple[str, ...]:

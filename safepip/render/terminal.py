@@ -35,7 +35,7 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     lines = [
         *_wrapped(headline(verdict), "", style),
         *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
-        *weakened(verdict, style),
+        *remarks(verdict, style),
     ]
     if verdict.removal.leaving and verdict.removal.skipped:
         lines += _wrapped(f"pip leaves alone {_all_skipped(verdict)}", "  ", style)
@@ -50,12 +50,9 @@ def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     return "".join(line + "\n" for line in lines)
 
 
-def weakened(verdict: Verdict, style: Style) -> Iterator[str]:
-    """What made less of the guard: nobody may learn that by a silence."""
-    for said in verdict.weakened:
-        yield from _wrapped(f"weakened: {said}", "  ", style)
-    for said in verdict.ended:
-        yield from _wrapped(f"no longer ignored: {said}", "  ", style)
+def remarks(verdict: Verdict, style: Style) -> Iterator[str]:
+    for line in verdict.remarks.lines:
+        yield from _wrapped(line, "  ", style)
 
 
 def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:

@@ -11,7 +11,7 @@ from safepip.model.elf import Binding, Flaw, Rule, Step
 from safepip.model.environment import Claim, Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.policy import Policy
-from safepip.model.report import Decision, FindingKind, Severity, Verdict
+from safepip.model.report import Decision, FindingKind, Remarks, Severity, Verdict
 from safepip.model.survey import Answer, Need, Objects, SharedFile, Standing
 from safepip.reasoning.libraries.losses import Grouped, Loss
 from safepip.reasoning.requirements import Lost, LostRequirement
@@ -76,9 +76,9 @@ def test_the_configuration_lowers_a_refusal_to_a_warning_and_never_to_silence() 
 def test_what_the_configuration_lowers_is_said_with_the_file_that_says_so() -> None:
     kind = FindingKind.REQUIREMENT_LOST
     verdict = judge(needing_numpy(), Policy({kind: Severity.WARN}, stated={kind: "/etc/x.toml"}))
-    assert verdict.weakened == ("requirement-lost counts as a warning, by /etc/x.toml",)
+    assert verdict.remarks.weakened == ("requirement-lost counts as a warning, by /etc/x.toml",)
     raised = judge(needing_numpy(), Policy({kind: Severity.REFUSE}, stated={kind: "/etc/x.toml"}))
-    assert raised.weakened == ()
+    assert raised.remarks == Remarks()
 
 
 def test_a_protected_name_refuses() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from safepip.model.policy import Policy
-from safepip.model.report import Finding, Severity, Shared, Verdict
+from safepip.model.report import Finding, Remarks, Severity, Shared, Verdict
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.verdict import findings, remedy
 from safepip.reasoning.verdict.evidence import Evidence
@@ -44,9 +44,11 @@ def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdi
         findings=tuple(graded),
         shared=tuple(shared),
         hollow=evidence.hollow,
-        weakened=tuple(
-            f"{kind.value} counts as a {_WORD[severity]}, by {policy.stated.get(kind, 'configuration')}"
-            for kind, severity in lowered.items()
+        remarks=Remarks(
+            tuple(
+                f"{kind.value} counts as a {_WORD[severity]}, by {policy.stated.get(kind, 'configuration')}"
+                for kind, severity in lowered.items()
+            )
         ),
         unjudged=(*evidence.inventory.unjudged, *evidence.requirements.unjudged, *evidence.unjudged),
     )
