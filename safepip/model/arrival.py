@@ -106,6 +106,9 @@ class Partner(NamedTuple):
     unless: str  # a name in those that were built for what comes; "" where there is none
     consumers: tuple[DistKey, ...]  # empty: whoever holds the name
     why: str
+    since: str = (
+        ""  # the version from which on no module that holds the one name, and not the other, can be imported
+    )
 
 
 class Bound(NamedTuple):

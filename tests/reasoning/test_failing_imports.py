@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepip.model.diagnosis import Ailment, Check, Level
@@ -56,6 +58,13 @@ def test_a_name_that_is_not_there_and_a_version_that_is_refused_are_told_with_th
         ("import pandas", "pandas/__init__.py:3"),
     )
     assert [item.wants for item in found(loss("unbound", "numpy.x"), unmet=(other,))] == [""]
+    compiled = replace(loss("refused", "numpy"), line=0)
+    module = replace(compiled, importer=at("pandas/lib.so"))
+    before = "is built for a version of numpy before 1.26.4"
+    assert [item.message for item in found(compiled, module)] == [
+        f"import pandas fails: pandas {before}",
+        f"import pandas fails: pandas/lib.so {before}",
+    ]
 
 
 def test_what_is_there_is_no_missing_module() -> None:

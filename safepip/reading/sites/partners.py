@@ -20,6 +20,7 @@ def read() -> tuple[Partner, ...]:
                 entry["unless"],
                 tuple(map(DistKey, entry["consumers"])),
                 entry["why"],
+                entry["since"],
             )
             for entry in entries
         ]

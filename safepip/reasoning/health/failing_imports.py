@@ -31,13 +31,16 @@ def ailments(
         what = loss.lost.info.rpartition(PHANTOM)[2]
         if what not in {UNBOUND, REFUSED}:
             continue
-        where = f"{relative(loss.importer, inventory)}:{loss.line}"
+        path = relative(loss.importer, inventory)
+        where = f"{path}:{loss.line}" if loss.line else path.removesuffix("/__init__.py")
         other = f"{loss.lost.name} {loss.lost.version}"
         module, _, name = loss.module.rpartition(".")
         said = (
             f"takes {name} of {module}, and {other} has no such name there"
             if what == UNBOUND
             else f"raises over {other}"
+            if loss.line
+            else f"is built for a version of {loss.lost.name} before {loss.lost.version}"
         )
         yield Ailment(
             Check.FAILING_IMPORT,
