@@ -17,6 +17,9 @@ class SafepipError(Exception):
         self.hint = hint
 
 
+VALUE_MISSING = "value-missing"  # of an option
+
+
 class UsageError(SafepipError):
     """The command line is wrong; pip would end with 2 as well."""
 

@@ -219,10 +219,13 @@ def main(words: list[str]) -> None:
     if sys.path and sys.path[0] == os.path.dirname(os.path.abspath(__file__)):
         sys.path[0] = os.getcwd() if start == "-m" else os.path.dirname(os.path.abspath(start))
     sys.argv = ["pip" if start == "-m" else start, *words[4:]]
-    if start == "-m":
-        runpy.run_module("pip", run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(start, run_name="__main__")
+    try:
+        if start == "-m":
+            runpy.run_module("pip", run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(start, run_name="__main__")
+    except KeyboardInterrupt:  # before pip itself catches it
+        sys.exit("ERROR: Operation cancelled by user")
 
 
 def _seen(kind: str, status: os.stat_result, goal: str = "") -> list[Any]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from safepip.cli import json_wanted, streams
-from safepip.errors import UsageError
+from safepip.errors import VALUE_MISSING, UsageError
 from safepip.model.guard import GuardState
 from safepip.model.request import Ask
 
@@ -142,7 +142,7 @@ def _value(words: list[str], option: str) -> str | None:
         name, equals, text = words[index].partition("=")
         if name == option:
             if not equals and index + 1 == len(words):
-                raise UsageError("value-missing", f"{option} option requires 1 argument")
+                raise UsageError(VALUE_MISSING, f"{option} option requires 1 argument")
             found = text if equals else words[index + 1]
             value = found if value is None else value
             del words[index : index + (1 if equals else 2)]

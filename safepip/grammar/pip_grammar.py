@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from safepip.errors import UsageError
+from safepip.errors import VALUE_MISSING, UsageError
 from safepip.grammar import choices
 from safepip.grammar.options import (
     FLAGS,
@@ -86,8 +86,8 @@ def parse(arguments: Sequence[str]) -> Request:
     """What `arguments` ask for. UsageError: pip would not take them either, or they cannot be told from an uninstall."""
     try:
         options, command = _global_part(arguments)
-    except UsageError:
-        if "uninstall" in arguments:
+    except UsageError as error:
+        if "uninstall" in arguments or error.reference == VALUE_MISSING:
             raise
         return PassThrough(tuple(arguments))  # perhaps an option of a newer pip: pip itself objects
     names = {option.name for option in options}
@@ -275,5 +275,5 @@ def _cluster(arguments: Sequence[str], index: int, options: Options) -> Iterator
 
 def _with_next(arguments: Sequence[str], index: int, name: str, options: Options) -> Option:
     if index + 1 == len(arguments):
-        raise UsageError("value-missing", f"{name} option requires 1 argument")
+        raise UsageError(VALUE_MISSING, f"{name} option requires 1 argument")
     return Option(options.values[name], arguments[index + 1], index, index + 1, 0)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from safepip.errors import UsageError
+from safepip.errors import VALUE_MISSING, UsageError
 from safepip.model.request import Uninstall
 
 _FLAGS = frozenset(
@@ -100,7 +100,7 @@ def parse(words: Sequence[str]) -> Uninstall:
         takes = name in _VALUES or name in _FILES or name in _PYTHON
         if takes and not equals:
             if not left:
-                raise UsageError("value-missing", f"{name} option requires 1 argument")
+                raise UsageError(VALUE_MISSING, f"{name} option requires 1 argument")
             value = left.pop(0)
         if name in _OWN and not equals:
             flags[_OWN[name]] = True

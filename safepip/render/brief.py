@@ -48,7 +48,9 @@ def _evidence(finding: Finding) -> str:
 def _instead(verdict: Verdict) -> str:
     for number, remedy in enumerate(verdict.remedies):
         if remedy.commands and (number == 0 or not any(map(_removes_more, remedy.commands))):
-            return f"Run instead: {' && '.join(map(shlex.join, remedy.commands))}"
+            command = " && ".join(map(shlex.join, remedy.commands))
+            best = f"nothing. {verdict.remedies[0].title}. {remedy.title}: " if number else ""
+            return f"Run instead: {best}{command}"
     if verdict.remedies:
         return f"Run instead: nothing. {verdict.remedies[0].title}"
     forced = "uninstall --force" if verdict.decision is Decision.REFUSE else "uninstall without --fail-on"

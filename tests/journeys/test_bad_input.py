@@ -133,6 +133,22 @@ def test_a_venv_whose_python_link_is_broken_is_named(story: Environment) -> None
     assert (story.site / "leaf.py").exists()
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--root"], "--root option requires 1 argument"),
+        (["--python"], "--python option requires 1 argument"),
+        (["why", ""], "why wants a name, and this one is empty"),
+        (["explain", "nonsense"], "there is no kind 'nonsense'"),
+    ],
+)
+def test_a_wrong_line_is_named_in_safepips_own_words(
+    environment: Environment, words: list[str], said: str
+) -> None:
+    answer = run([*GUARD, *words], env={"PATH": os.environ["PATH"]}, cwd=environment.prefix)
+    assert (answer.code, answer.err.splitlines()[0]) == (2, f"safepip: error: {said}")
+
+
 def test_a_closed_pipe_ends_quietly(story: Environment) -> None:
     command = [*GUARD, "--python", str(story.python), "uninstall", "--dry-run", "-v", "cudnn-cu13"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

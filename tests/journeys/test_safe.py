@@ -38,7 +38,11 @@ class Shop(NamedTuple):
         subprocess.run(command, check=True, capture_output=True)
 
     def safepip(self, *words: str) -> Run:
-        settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "UV_CACHE_DIR": "/nonexistent"}
+        settings = {
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+            "UV_CACHE_DIR": str(self.wheels / "none"),
+        }
         return self.environment.safepip(*words, env=settings)
 
     def core(self) -> str:

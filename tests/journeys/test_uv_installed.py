@@ -35,7 +35,11 @@ class Shop(NamedTuple):
         subprocess.run([uv(), "-q", "--offline", *words], check=True, env=environ, capture_output=True)
 
     def safepip(self, *words: str) -> Run:
-        settings = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.wheels), "UV_CACHE_DIR": "/nonexistent"}
+        settings = {
+            "PIP_NO_INDEX": "1",
+            "PIP_FIND_LINKS": str(self.wheels),
+            "UV_CACHE_DIR": str(self.wheels / "none"),
+        }
         return self.environment.safepip(*words, env=settings)
 
 

@@ -15,7 +15,7 @@ loaded; nothing was touched
 environment: /env/bin/python
 library-lost: torch could no longer be loaded [import torch → torch/_C.so → libtorch_python.so → libcudnn.so.9]
 library-lost: torchvision could no longer be loaded [import torchvision]
-Run instead: safepip --python /env/bin/python install nvidia-cudnn-cu13==9.19.0.56
+Run instead: nothing. Keep it. Or replace it: safepip --python /env/bin/python install nvidia-cudnn-cu13==9.19.0.56
 """
 
 
@@ -39,7 +39,10 @@ def test_where_there_is_nothing_to_run_it_says_so() -> None:
 def test_a_program_is_not_told_to_remove_more_than_it_wanted_where_keeping_is_best() -> None:
     keep, more = Remedy("Keep it: app needs it"), Remedy("More", (("safepip", "uninstall", "it", "app"),))
     renew = Remedy("Renew it", (("safepip", "install", "it==1"),))
-    ways = {(keep, more): "nothing. Keep it: app needs it", (keep, more, renew): "safepip install it==1"}
+    ways = {
+        (keep, more): "nothing. Keep it: app needs it",
+        (keep, more, renew): "nothing. Keep it: app needs it. Renew it: safepip install it==1",
+    }
     for remedies, last in ways.items():
         told = show(replace(STORY, remedies=remedies)).splitlines()[-1]
         assert told == f"Run instead: {last}"

@@ -23,6 +23,10 @@ def why(obj: Caller, query: str, kind: str, *, as_json: bool, verbose: bool) -> 
 
     QUERY may be a part of a name, or a pattern: cudnn, 'libcu*.so.12'. Ends with 1 where nothing matches.
     """
+    if not query.strip():
+        raise UsageError(
+            "wrong-arguments", "why wants a name, and this one is empty", "See `safepip why --help`."
+        )
     from safepip.commands import why as command
     from safepip.render import document
     from safepip.render import why as render
@@ -44,6 +48,7 @@ def explain(obj: Caller, kind: str | None, *, as_json: bool) -> int:
     from safepip.render import document, explanations
 
     style = obj.style(1)
+    kind = kind and kind.lower().replace("_", "-")
     found = explanations.find(kind) if kind is not None else None
     if kind is not None and found is None:
         raise UsageError("no-such-kind", f"there is no kind {kind!r}", "`safepip explain` lists them all.")
