@@ -201,6 +201,9 @@ class Distribution:
     sources: tuple[
         TargetPath, ...
     ] = ()  # used and recorded nowhere: a project's own folder, a package without RECORD
+    packed_scripts: tuple[
+        str, ...
+    ] = ()  # of a distribution in a zip file: distutils' scripts that pip finds in it
 
     @property
     def used(self) -> Sequence[TargetPath]:

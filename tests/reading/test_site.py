@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -211,3 +212,30 @@ def test_the_requirements_of_an_egg_info_folder(site: Path) -> None:
         ("x",),
     )
     assert dist.files == (f"{site}/pkg.py", f"{info}/PKG-INFO")
+
+
+def test_what_a_zip_file_on_the_path_says_of_itself_is_installed_and_its_scripts_are_pkg_resources_to_find(
+    site: Path,
+) -> None:
+    egg = site / "pkg-1.0-py3.12.egg"
+    with zipfile.ZipFile(egg, "w") as bundle:
+        bundle.writestr("EGG-INFO/PKG-INFO", metadata("pkg", "1.0"))
+        bundle.writestr("EGG-INFO/entry_points.txt", "[console_scripts]\ncmd = pkg:x\n")
+        bundle.writestr("EGG-INFO/scripts/tool", "")
+    path = TargetPath(str(egg))
+    folder = TargetPath(str(site))
+    here = replace(target(), sites=(folder,), path=(folder, path))
+    seen = Distribution(
+        key=DistKey("pkg"),
+        name="pkg",
+        version="1.0",
+        location=path,
+        info=TargetPath(f"{egg}/EGG-INFO"),
+        install=Install.EGG,
+        files=None,
+        entry_points=(EntryPoint("console_scripts", "cmd", "pkg:x"),),
+    )
+    found = [
+        take_inventory(replace(here, pip=PipInUse(pip, folder))).distributions for pip in ("25.1", "25.0")
+    ]
+    assert found == [(seen,), (replace(seen, packed_scripts=("tool",)), seen)]

@@ -9,7 +9,7 @@ import pytest
 
 from safepip.model.change import Halt, Reach, Removal, Why
 from safepip.model.elf import Binding, Flaw
-from safepip.model.environment import Claim, Distribution, EntryPoint
+from safepip.model.environment import Claim, Distribution, EntryPoint, Unjudged
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
@@ -65,6 +65,32 @@ def test_what_goes_and_cannot_be_read_belongs_to_nobody_and_a_consumer_to_its_ow
             paths=(consumer,),
             proof=("readelf", "-d", consumer),
         ),
+    ]
+
+
+def test_what_goes_and_was_not_looked_into_refuses_and_what_stays_so_does_not() -> None:
+    archive, hook, other = at("pkg.egg"), at("_pkg_editable.py"), at("other.egg")
+    looked = replace(
+        BASE,
+        removal=Removal(leaving=(LEAVER,), files=(archive, hook)),
+        inventory=replace(
+            BASE.inventory,
+            unjudged=(Unjudged(other, "packed"), Unjudged(archive, "packed"), Unjudged(hook, "no table")),
+        ),
+    )
+    assert found(looked) == [
+        Finding(
+            FindingKind.CANNOT_TELL,
+            Severity.REFUSE,
+            "",
+            f"{name} would go: {why}",
+            paths=(path,),
+            proof=proof,
+        )
+        for name, why, path, proof in (
+            ("pkg.egg", "packed", archive, ("unzip", "-l", archive)),
+            ("_pkg_editable.py", "no table", hook, ("cat", hook)),
+        )
     ]
 
 

@@ -1334,6 +1334,17 @@ def an_egg_file_in_easy_install(box: Box) -> tuple[str, ...]:
 
 
 @case(versions=True)
+def an_egg_file_with_a_command_and_a_script(box: Box) -> tuple[str, ...]:
+    box.put("other.py").put("easy-install.pth", text=f"./{box.egg}\n").put("cmd", "tool", at=box.bin)
+    with zipfile.ZipFile(box.sp / box.egg, "w") as bundle:
+        bundle.writestr("EGG-INFO/PKG-INFO", _PKG_INFO)
+        bundle.writestr("EGG-INFO/entry_points.txt", "[console_scripts]\ncmd = pkg:x\n")
+        bundle.writestr("EGG-INFO/scripts/tool", "")
+        bundle.writestr("pkg/__init__.py", "")
+    return ("pkg",)
+
+
+@case(versions=True)
 def an_egg_in_no_pth_file(box: Box) -> tuple[str, ...]:
     box.put(f"{box.egg}/EGG-INFO/PKG-INFO", text=_PKG_INFO).put("other.py")
     return ("pkg",)

@@ -54,6 +54,12 @@ class Folder:
         except (FileNotFoundError, NotADirectoryError):
             return None
 
+    def packed(self, path: str) -> tuple[str, ...]:
+        """The names right below `path` where the folder is a zip file."""
+        start = f"{path.removeprefix(f'{self.path}/')}/"
+        inside = (name[len(start) :] for name in self._packed or () if name.startswith(start))
+        return tuple(dict.fromkeys(name.partition("/")[0] for name in inside))
+
     def place(self, rows: list[str]) -> Listed:
         """Rows joined to the folder. Only a head that climbs, or starts in a link, is resolved on the disk."""
         base = f"{self.path.rstrip('/')}/"

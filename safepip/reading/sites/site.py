@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from safepip.model.environment import Distribution, Fault, Inventory, Target, Unjudged
@@ -27,7 +27,7 @@ def take_inventory(target: Target) -> Inventory:
     unjudged: list[Unjudged] = []
     seen = set()
     plain = 0
-    for site in target.sites:
+    for site in _places(target):
         folder = Folder(site)
         if folder.path in seen:  # lib64 beside lib
             continue
@@ -47,18 +47,34 @@ def take_inventory(target: Target) -> Inventory:
     return Inventory(target, tuple(distributions), tuple(unjudged), tuple(leftovers))
 
 
+def _places(target: Target) -> Iterable[TargetPath]:
+    """What pip looks through, in the order of sys.path: folders, and zip files."""
+    sites = frozenset(target.sites)
+    on_path = (place for place in target.path if place in sites or tree.isfile(place))
+    return dict.fromkeys((*on_path, *target.sites))
+
+
 def _distributions(folder: Folder, target: Target) -> Iterator[Distribution]:
     """Pip's metadata/importlib/_envs.py, `Environment._iter_distributions`, for one folder of sys.path."""
-    for name in _infos(folder, target):
-        yield read_distribution(folder, name, target)
+    if target.pip.backend == "importlib":
+        yield from (read_distribution(folder, name, target) for name in _infos(folder, target))
+    else:
+        yield from _of_egg(folder, target)
     if target.pip.backend != "importlib" or target.pip.release < _PIP_FINDS_LOOSE_EGGS:
         for name in folder.names:
             if name.endswith(".egg"):
-                egg = Folder(TargetPath(f"{folder.path}/{name}"))
-                yield from (read_distribution(egg, info, target) for info in _infos(egg, target))
+                yield from _of_egg(Folder(TargetPath(f"{folder.path}/{name}")), target)
     for name in folder.names:
         if name.endswith(".egg-link"):
             yield from _linked(folder, name, target)
+
+
+def _of_egg(folder: Folder, target: Target) -> Iterator[Distribution]:
+    """As pkg_resources sees it: distutils' scripts in a zip file too, which importlib's `Distribution` passes over."""
+    for name in _infos(folder, target):
+        dist = read_distribution(folder, name, target)
+        scripts = folder.packed(f"{dist.info}/scripts")
+        yield replace(dist, packed_scripts=scripts) if scripts else dist
 
 
 def _infos(folder: Folder, target: Target) -> list[str]:

@@ -82,7 +82,8 @@ class _Look:
     def at_archive(self, path: TargetPath) -> None:
         """Packages are imported from zip files too; the standard library's own is part of the interpreter."""
         if path.endswith((".egg", ".zip", ".whl", ".pyz")) and tree.isfile(path):
-            self.unjudged.append(Unjudged(path, "what is packed in it and who imports it is not looked into"))
+            real = tree.realpath(path)
+            self.unjudged.append(Unjudged(real, "what is packed in it and who imports it is not looked into"))
 
     def at_project(self, folder: TargetPath, owner: Distribution) -> None:
         """The importable part of a project's folder: what is named after the project, else all that is no side matter."""

@@ -155,7 +155,7 @@ def _edits(dist: Distribution) -> tuple[Edit, ...]:
 def _script_names(dist: Distribution, world: World) -> list[str]:
     distutils = [entry.name for entry in world.entries(TargetPath(f"{dist.info}/scripts"))]
     points = [point.name for point in dist.entry_points if point.group in {"console_scripts", "gui_scripts"}]
-    return [*distutils, *points]
+    return [*distutils, *dist.packed_scripts, *points]
 
 
 def _scripts_folder(dist: Distribution, target: Target, world: World) -> TargetPath:

@@ -159,7 +159,7 @@ def _has_record(dist: Distribution, world: World) -> bool:
 
 def _as_left(dist: Distribution, world: World) -> Distribution:
     """`dist` without the entry points of a file that an earlier name has taken away."""
-    if dist.entry_points and not _exists(TargetPath(f"{dist.info}/entry_points.txt"), world):
+    if dist.entry_points and not _is_there(TargetPath(f"{dist.info}/entry_points.txt"), dist, world):
         return replace(dist, entry_points=())
     return dist
 

@@ -21,6 +21,7 @@ def of(evidence: Evidence, policy: Policy) -> Iterator[Finding]:
     yield from _halted(evidence)
     yield from _beyond(evidence)
     yield from _unreadable(evidence)
+    yield from _unlooked(evidence)
     yield from _hidden(evidence)
     yield from library_findings.of(evidence)
     yield from file_findings.of(evidence)
@@ -109,6 +110,21 @@ def _unreadable(evidence: Evidence) -> Iterator[Finding]:
             paths=(path,),
             proof=("readelf", "-d", path),
         )
+
+
+def _unlooked(evidence: Evidence) -> Iterator[Finding]:
+    """What goes and was not looked into: a zip file with modules, an import hook. Who needs those is not known."""
+    unjudged = {item.subject: item.reason for item in evidence.inventory.unjudged}
+    for path in evidence.removal.files if unjudged else ():
+        if path in unjudged:
+            name = relative(path, evidence.inventory)
+            yield finding(
+                FindingKind.CANNOT_TELL,
+                "",
+                f"{name} would go: {unjudged[path]}",
+                paths=(path,),
+                proof=("cat", path) if path.endswith(".py") else ("unzip", "-l", path),
+            )
 
 
 def _hidden(evidence: Evidence) -> Iterator[Finding]:
