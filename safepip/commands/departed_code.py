@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from safepip.commands.between import Both
 from safepip.model.arrival import Overwrite, Turn
 from safepip.model.change import Removal
+from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Gone, ImportLoss
+from safepip.model.paths import TargetPath
 from safepip.reasoning.code import imports, shadows
-from safepip.reasoning.code.finder import Finder
+from safepip.reasoning.code.finder import Finder, is_gone
 from safepip.reasoning.libraries import objects
 
 
@@ -20,23 +22,20 @@ class Departed:
     shadowed: tuple[Overwrite, ...]
 
 
-def look(both: Both, removal: Removal) -> Departed:
+def look(both: Both) -> Departed:
     """A module that the new version has at another place is no loss, nor a package that becomes a namespace."""
-    finders = Finder(both.before, both.turn.was.target), Finder(both.after, both.turn.now.target)
-    shadowed = {item.path: item for item in _shadowed(both.turn, finders)}
-    if not both.turn.superseded and not shadowed:
+    turn, modules = both.turn, both.scene.modules
+    finders = Finder(both.before, turn.was.target), Finder(both.after, turn.now.target)
+    shadowed = {item.path: item for item in _shadowed(turn, finders)}
+    names = _departed(_takers(both), finders, turn.was) | _hidden(shadowed.values(), finders, turn.was)
+    if not names:
         return Departed((), ())
-    narrowed = _narrowed(both, removal, finders[1])
-    leaving = narrowed.leaving or both.turn.arriving  # somebody does take what is shadowed
-    narrowed = replace(narrowed, leaving=leaving, files=(*narrowed.files, *shadowed))
-    modules, here = both.scene.modules, {dist.key for dist in both.turn.now.everybody}
+    leaving = Removal(turn.superseded)
     code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
-    dropped = imports.Dropped(names=_uncovered(both.turn, finders))
-    found = imports.examine(narrowed, both.turn.was, (both.before, both.after), code, dropped).losses
-    losses = (
-        replace(loss, lost=shadowed[loss.path].owner) if loss.path in shadowed else loss for loss in found
-    )
-    return Departed(tuple(loss for loss in losses if loss.survivor.key in here), tuple(shadowed.values()))
+    worlds, dropped = (both.before, both.after), imports.Dropped(names=names)
+    found = imports.examine(leaving, turn.was, worlds, code, dropped).losses
+    here = {dist.key for dist in turn.now.everybody}
+    return Departed(tuple(loss for loss in found if loss.survivor.key in here), tuple(shadowed.values()))
 
 
 def _shadowed(turn: Turn, finders: tuple[Finder, Finder]) -> Iterator[Overwrite]:
@@ -50,26 +49,36 @@ def _shadowed(turn: Turn, finders: tuple[Finder, Finder]) -> Iterator[Overwrite]
                 yield Overwrite(path, owner, by, found[path])
 
 
-def _uncovered(turn: Turn, finders: tuple[Finder, Finder]) -> dict[str, Gone]:
-    """Modules of a version that is found no longer which the one in front of it does not have."""
+def _takers(both: Both) -> Iterator[tuple[TargetPath, Distribution]]:
+    """Files that are absent afterwards, or that lie in a version which is found no longer, with who takes them."""
+    turn = both.turn
+    for path, taker in turn.taken.items():
+        somebody = taker or next(iter((*turn.superseded, *turn.arriving)), None)
+        if somebody is not None:
+            yield path, somebody
+    yield from ((path, dist) for dist in turn.covered for path in dist.used)
+
+
+def _departed(
+    taken: Iterable[tuple[TargetPath, Distribution]], finders: tuple[Finder, Finder], was: Inventory
+) -> dict[str, Gone]:
+    """The topmost of the modules in these files that are imported from nowhere afterwards."""
     gone: dict[str, Gone] = {}
-    for dist in turn.covered:
-        for path in dist.used:
-            name = imports.module_of(path, turn.was)[0] or objects.module_name(path, turn.was.target)
-            was = finders[0].find(name) if name else None
-            if was is not None and was.path == path and finders[1].find(name) is None:
-                gone[name] = Gone(name, was, None, dist)
+    for path, dist in sorted(taken, key=lambda item: item[0].count("/")):
+        name = imports.module_of(path, was)[0] or objects.module_name(path, was.target)
+        before, after = (finder.find(name) for finder in finders) if name else (None, None)
+        if before is None or before.path != path or is_gone(name, gone):
+            continue
+        if after is None or (after.path is None and not before.is_package):
+            gone[name] = Gone(name, before, after, dist)
     return gone
 
 
-def _narrowed(both: Both, removal: Removal, after: Finder) -> Removal:
-    files, spaces = [], []
-    for path in removal.files:
-        name, is_package = imports.module_of(path, both.turn.was)
-        name = name or objects.module_name(path, both.turn.was.target)
-        found = after.find(name) if name else None
-        if found is None or (found.path is None and not is_package):
-            files.append(path)
-        elif found.path is None:
-            spaces.append(path)
-    return Removal(both.turn.superseded, tuple(files), shared=(*removal.shared, *spaces))
+def _hidden(shadowed: Iterable[Overwrite], finders: tuple[Finder, Finder], was: Inventory) -> dict[str, Gone]:
+    gone: dict[str, Gone] = {}
+    for item in shadowed:
+        name = imports.module_of(item.path, was)[0] or objects.module_name(item.path, was.target)
+        before = finders[0].find(name) if name else None
+        if before is not None:
+            gone[name] = Gone(name, before, finders[1].find(name), item.owner)
+    return gone

@@ -75,7 +75,7 @@ def verdict_of(
 ) -> Verdict:
     """The judgement of an install, whether it is still to come or done."""
     compared = between.compare(both)
-    departed = departed_code.look(both, compared.evidence.removal)
+    departed = departed_code.look(both)
     evidence = replace(compared.evidence, imports=(*departed.losses, *arrived_code.losses(both)))
     both.scene.modules.keep()
     overwrites = (*compared.overwrites, *departed.shadowed)

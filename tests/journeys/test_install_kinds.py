@@ -166,6 +166,18 @@ def test_a_module_that_a_new_version_no_longer_has_is_a_lost_import(
     assert judged(environment, wheel) == [("import-lost", "refuse", "user")]
 
 
+def test_a_module_that_was_compiled_and_is_a_source_now_is_the_same_module(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """As pydantic 1 and 2 are; what is inside and has gone is missed by those alone who import it."""
+    compiled = {f"base/{name}.{TAG}.so": module() for name in ("__init__", "old", "main")}
+    environment.add("base", {**compiled, "base/__init__.py": "", "base/old.py": "", "base/main.py": ""})
+    environment.add("user", {"user.py": "import base.main\n"}, requires=["base"])
+    environment.add("other", {"other.py": "import base.old\n"}, requires=["base"])
+    wheel = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/main.py": ""}, version="2.0")
+    assert judged(environment, wheel) == [("import-lost", "refuse", "other")]
+
+
 def test_a_name_that_a_new_version_no_longer_binds_is_a_lost_import_by_whichever_of_the_two_moves(
     environment: Environment, tmp_path: Path
 ) -> None:
