@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from safepip.commands.importers import importers
 from safepip.commands.scene import Scene
-from safepip.model.answers import Answered, Bringer, Looked, Match, Use
+from safepip.model.answers import Answered, Bringer, Looked, Match, Named, Use
 from safepip.model.change import Removal
 from safepip.model.elf import Elf, Flaw, cache_key
 from safepip.model.environment import Distribution
@@ -40,6 +40,8 @@ def why(query: str, scene: Scene) -> Answered:
     if query in names or (dist is None and (found is None or found.path is None)):
         fits = questions.fitting(query, names)
         partial = _distributions(query, scene) if query not in names else ()
+        if found and found.folders and not fits and not partial:
+            return _of_namespace(query, found.folders, scene)
         answered = (
             _of_distributions(query, partial, scene)
             if partial and not fits
@@ -135,7 +137,24 @@ def _of_distributions(query: str, dists: Sequence[Distribution], scene: Scene) -
         tuple(line for dist in dists for line in questions.declared(dist, scene.inventory)),
         tuple(importers(tops, dists, scene)),
         brought_by=tuple(_bringers(lost, uses, scene)) if lost else (),
+        distributions=tuple(Named(dist.name, dist.version) for dist in dists),
+        unjudged=tuple(
+            item
+            for item in scene.inventory.unjudged
+            if any(item.subject in {dist.location, dist.info} for dist in dists)
+        ),
     )
+
+
+def _of_namespace(query: str, folders: Sequence[TargetPath], scene: Scene) -> Answered:
+    """A package without a file of its own, which several distributions may share."""
+    inside = tuple(f"{folder}/" for folder in folders)
+    dists = [
+        dist for dist in scene.inventory.distributions if any(path.startswith(inside) for path in dist.used)
+    ]
+    named = tuple(sorted(Named(dist.name, dist.version) for dist in dists))
+    imported = tuple(importers([query], dists, scene))
+    return Answered(query, scene.target, imported_by=imported, distributions=named)
 
 
 def _of_path(query: str, path: TargetPath, scene: Scene, module: str = "") -> Answered:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from safepip.model.environment import Target
+from safepip.model.environment import Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing
 
@@ -18,6 +18,13 @@ class Match(NamedTuple):
     owners: tuple[str, ...] = ()
     bytes_of: str = ""
     bytes: int = 0
+
+
+class Named(NamedTuple):
+    """An installed distribution."""
+
+    name: str
+    version: str
 
 
 class Use(NamedTuple):
@@ -73,8 +80,14 @@ class Answered:
     imported_by: tuple[Importer, ...] = ()
     elsewhere: tuple[Looked, ...] = ()  # existing files of that name outside what matched
     brought_by: tuple[Bringer, ...] = ()
+    distributions: tuple[Named, ...] = ()  # installed ones that are meant
+    unjudged: tuple[Unjudged, ...] = ()  # of those
     like: tuple[str, ...] = ()  # names that may have been meant where there is nothing of this one
 
     @property
     def is_empty(self) -> bool:
-        return not (self.matches or self.needed_by or self.required_by or self.imported_by)
+        return not (self.matches or self.distributions or self.is_needed)
+
+    @property
+    def is_needed(self) -> bool:
+        return bool(self.needed_by or self.required_by or self.imported_by)

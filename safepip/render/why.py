@@ -32,6 +32,7 @@ def report(answer: Answered) -> dict[str, Any]:
             }
             for match in answer.matches
         ],
+        "distributions": [item._asdict() for item in answer.distributions],
         "needed_by": [
             {
                 "path": use.path,
@@ -59,6 +60,7 @@ def report(answer: Answered) -> dict[str, Any]:
             }
             for item in answer.imported_by
         ],
+        "unjudged": [{"subject": one.subject, "reason": one.reason} for one in answer.unjudged],
         "brought_by": [
             {"distribution": item.distribution, "because": item.because, "command": item.command}
             for item in answer.brought_by
@@ -81,10 +83,17 @@ def show(answer: Answered, style: Style) -> str:
     lines += _imported(answer, style, most)
     lines += _places(answer, style)
     lines += _bringers(answer, style)
+    for item in answer.unjudged:
+        lines += ["", *tables.paragraph(f"unjudged: {_short(item.subject, answer)}: {item.reason}", style)]
+    if answer.distributions and not answer.is_needed and not answer.unjudged:
+        lines += ["", *tables.paragraph("nothing that is installed needs it", style)]
     return tables.text(lines)
 
 
 def _matches(answer: Answered, style: Style, most: int | None) -> list[str]:
+    if answer.distributions and not answer.matches:
+        named = tables.some([f"{item.name} {item.version}" for item in answer.distributions])
+        return tables.paragraph(f"{named}, without a library that an object could need", style, 2)
     if not answer.matches:
         return tables.paragraph("no file of that name is there", style, 2)
     lines: list[str] = []

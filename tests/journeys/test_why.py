@@ -154,3 +154,20 @@ def test_the_answer_fits_80_columns_and_names_cannot_drive_the_terminal(environm
 def test_wrong_usage_ends_with_2_and_as_json_where_json_was_asked_for(environment: Environment) -> None:
     answer = environment.safepip("why", "--json", "--nonsense", "x")
     assert (answer.code, json.loads(answer.out)["error"]["reference"]) == (2, "wrong-arguments")
+
+
+def test_what_is_installed_is_never_said_to_match_nothing_though_nothing_needs_it(
+    environment: Environment,
+) -> None:
+    """A distribution without libraries and without users, and a namespace that two of them share."""
+    environment.add("ns-one", {"space/one/__init__.py": ""})
+    environment.add("ns-two", {"space/two/__init__.py": ""})
+    answers = [environment.safepip("why", "--json", query) for query in ("ns-one", "space", "ns-three")]
+    one, two = ({"name": name, "version": "1.0"} for name in ("ns-one", "ns-two"))
+    told = [(answer.code, answer.report["distributions"]) for answer in answers]
+    assert told == [(0, [one]), (0, [one, two]), (1, [])]
+    said = environment.safepip("why", "ns-one").out
+    assert said == (
+        "ns-one\n  ns-one 1.0, without a library that an object could need\n\n"
+        "nothing that is installed needs it\n"
+    )
