@@ -72,6 +72,9 @@ class Dynamic(NamedTuple):
     condition: Condition
 
 
+OF_STUB = frozenset({"sys", "pkg_resources", "imp", "importlib.util", "importlib.machinery"})
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """One module's imports. `dynamics` and what functions import are there only when it was read whole."""
@@ -80,6 +83,12 @@ class Source:
     dynamics: tuple[Dynamic, ...] = ()
     on_demand: tuple[Import, ...] = ()  # names that a module `__getattr__` imports when they are asked for
     choices: tuple[Choice, ...] = ()
+
+    @property
+    def is_stub(self) -> bool:
+        """What setuptools lays beside a compiled module in an egg, for a zipped one to load it (bdist_egg.py:write_stub)."""
+        imported = {item.module for item in self.imports}
+        return "pkg_resources" in imported and imported <= OF_STUB
 
 
 class Unread(NamedTuple):

@@ -236,6 +236,21 @@ def test_the_source_beside_a_compiled_module_tells_what_it_imports() -> None:
     }
 
 
+def test_the_stub_that_loads_a_compiled_module_of_an_egg_is_not_its_source() -> None:
+    """It is run where the egg is zipped: in a folder the module beside it comes first."""
+    stub = (
+        "def __bootstrap__():\n    global __bootstrap__\n    import sys, pkg_resources\n"
+        "    __file__ = pkg_resources.resource_filename(__name__, '_c.so')\n__bootstrap__()\n"
+    )
+    setuptools = package("setuptools", {"pkg_resources/__init__.py": ""})
+    egg = {"fast/__init__.py": "from fast import _c", f"fast/_c{EXT}": "", "fast/_c.py": stub}
+    pure = {name: text for name, text in egg.items() if name != f"fast/_c{EXT}"}
+    assert environment(setuptools, package("fast", egg)).chains("setuptools") == {}
+    assert environment(setuptools, package("fast", pure)).chains("setuptools") == {
+        "fast": "import fast → fast/__init__.py:1 → fast/_c.py:3 → import pkg_resources"
+    }
+
+
 def test_a_compiled_module_made_by_cffi_imports_its_backend_when_it_starts() -> None:
     there = environment(
         package("cffi", {"_cffi_backend.abi3.so": "", "cffi/__init__.py": ""}),

@@ -230,7 +230,9 @@ class Closure:
         if self._owner(path) not in self.entered:
             return None
         source = self.source(module.name, path, is_package=module.is_package)
-        return source if isinstance(source, Source) else None
+        if not isinstance(source, Source) or (path != module.path and source.is_stub):
+            return None
+        return source
 
     def _run_by(self, reference: Reference) -> Iterator[_Module]:
         """The files that an import runs, outermost package first; what cannot lead anywhere is left out."""
