@@ -8,18 +8,18 @@ many are made when it is imported.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 from itertools import islice
-from types import MappingProxyType
 from typing import NamedTuple
 
 from safepip.commands import taken_names
 from safepip.commands.between import Both
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.imports import Gone, ImportLoss, Reference
-from safepip.model.paths import DistKey
+from safepip.model.imports import ImportLoss
+from safepip.model.paths import DistKey, TargetPath
+from safepip.reading.sources import written_imports
 from safepip.reading.sources.moved import Moved, Place
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.code import imports
@@ -50,12 +50,10 @@ def losses(both: Both) -> tuple[ImportLoss, ...]:
         return ()
     names = _asked_in_vain(both, after)
     inner = _unbound(after, tops)
-    if not names and not inner:
+    if not names and not inner.names:
         return ()
-    failed = {
-        (loss.survivor.key, loss.chain[0])
-        for loss in _failing(before, names, _unbound(before, tops) if inner else {})
-    }
+    old = _unbound(before, tops) if inner.names else imports.NOTHING_DROPPED
+    failed = {(loss.survivor.key, loss.chain[0]) for loss in _failing(before, names, old)}
     there = {dist.key for dist in both.turn.was.everybody}
     lost = (
         replace(loss, absent=True)
@@ -104,25 +102,35 @@ def _absent(names: Iterable[str], both: Both) -> frozenset[str]:
     return frozenset(islice(absent, MOST_ABSENT))
 
 
-def _unbound(side: _Side, tops: Collection[str]) -> dict[str, Gone]:
-    """Names that are taken of a changed module, or by a changed one of any, and that nothing binds."""
+def _unbound(side: _Side, tops: Collection[str]) -> imports.Dropped:
+    """Names that are asked of a changed module, or by a changed one of any, and that nothing binds."""
     everybody = side.inventory.everybody
     modules = taken_names.Modules(
         Finder(side.world, side.inventory.target), owner_of(everybody, side.inventory), side.lies
     )
-    return taken_names.absent(_taken(side, tops), modules)
+    asked = (
+        (dist, reference)
+        for dist, _, data in _sources(side, tops)
+        for reference in (*written_imports.taken(data), *written_imports.asked(data))
+        if dist in side.renewed or reference.module.partition(".")[0] in tops
+    )
+    gone = taken_names.absent(asked, modules)
+    ending = (
+        taken_names.ending(((path, data) for _, path, data in _sources(side, tops)), gone) if gone else {}
+    )
+    return imports.Dropped(names=gone, modules=ending)
 
 
-def _taken(side: _Side, tops: Collection[str]) -> Iterator[tuple[Distribution, Reference]]:
+def _sources(side: _Side, tops: Collection[str]) -> Iterator[tuple[Distribution, TargetPath, bytes]]:
     for dist in side.inventory.everybody:
-        for reference in side.sources.taken(dist, None if dist in side.renewed else tops):
-            yield dist, reference
+        for path, data in side.sources.sources(dist, None if dist in side.renewed else tops):
+            yield dist, path, data
 
 
 def _failing(
-    side: _Side, names: Collection[str], inner: Mapping[str, Gone] = MappingProxyType({})
+    side: _Side, names: Collection[str], inner: imports.Dropped = imports.NOTHING_DROPPED
 ) -> tuple[ImportLoss, ...]:
-    if not names and not inner:
+    if not names and not inner.names:
         return ()
     site = side.inventory.target.sites[0]
     missing = [diagnosis.absent(DistKey(name), site) for name in sorted(names)]
@@ -130,4 +138,4 @@ def _failing(
     there = Restored(side.world, dict.fromkeys(files))
     code = imports.Code(side.sources.naming, side.sources.read, lambda _, __: (), side.sources.imported)
     put, worlds = Removal(tuple(missing), files), (there, Changed(there, frozenset(files)))
-    return imports.examine(put, side.inventory, worlds, code, imports.Dropped(names=inner)).losses
+    return imports.examine(put, side.inventory, worlds, code, inner).losses

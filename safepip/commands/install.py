@@ -76,7 +76,9 @@ def verdict_of(
     """The judgement of an install, whether it is still to come or done."""
     compared = between.compare(both)
     departed = departed_code.look(both)
-    evidence = replace(compared.evidence, imports=(*departed.losses, *arrived_code.losses(both)))
+    told = {(loss.survivor.key, loss.chain[0]) for loss in departed.losses}
+    absent = (loss for loss in arrived_code.losses(both) if (loss.survivor.key, loss.chain[0]) not in told)
+    evidence = replace(compared.evidence, imports=(*departed.losses, *absent))
     both.scene.modules.keep()
     overwrites = (*compared.overwrites, *departed.shadowed)
     found = [

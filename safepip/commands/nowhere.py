@@ -14,8 +14,8 @@ from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
-from safepip.reading.sources import unindented
 from safepip.reading.sources.modules import content, recorded_sources
+from safepip.reading.sources.written_imports import unindented
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming
 from safepip.reasoning.dependents import owner_of
@@ -77,7 +77,7 @@ def _statements(dist: Distribution) -> Iterator[tuple[TargetPath, Reference]]:
             data = content(path)
         except OSError:
             continue
-        for reference in unindented.imports(data):
+        for reference in unindented(data):
             yield path, reference
 
 

@@ -1,4 +1,4 @@
-"""Names that are taken from a module which is there and does not bind them: `from module import name`.
+"""Names that are taken from a module which is there and does not bind them: `from module import name`, `module.name`.
 
 Only what one distribution takes of another is asked: what belongs together is released together.
 """
@@ -6,14 +6,16 @@ Only what one distribution takes of another is asked: what belongs together is r
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
+from safepip.reading.sources.attribute_uses import uses
 from safepip.reading.sources.bound_names import bound, is_plainly_bound
 from safepip.reading.sources.modules import content, recorded_sources
+from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder
 
 
@@ -40,6 +42,21 @@ def absent(taken: Iterable[tuple[Distribution, Reference]], modules: Modules) ->
                 if not _is_given(name, owner, modules):
                     gone[f"{module}.{name}"] = Gone(f"{module}.{name}", found, None, owner)
     return gone
+
+
+def ending(
+    sources: Iterable[tuple[TargetPath, bytes]], gone: Mapping[str, Gone]
+) -> dict[TargetPath, Failing]:
+    """The modules, by their source, that ask for one of the names `gone` as an attribute whenever they are imported."""
+    words = {name.rpartition(".")[2].encode() for name in gone}
+    found: dict[TargetPath, Failing] = {}
+    for path, data in sources:
+        if any(word in data for word in words):
+            asked = ((use.line, f"{use.module}.{use.name}") for use in uses(data))
+            first = next(((line, name) for line, name in asked if name in gone), None)
+            if first is not None:
+                found[path] = Failing(*first, gone[first[1]])
+    return found
 
 
 def _unbound(module: str, names: Collection[str], modules: Modules, before: frozenset[str]) -> frozenset[str]:

@@ -162,8 +162,12 @@ def test_a_module_that_a_new_version_no_longer_has_is_a_lost_import(
 ) -> None:
     environment.add("base", {"base/__init__.py": "", "base/old.py": ""})
     environment.add("user", {"user.py": "import base.old\n"}, requires=["base"])
+    environment.add("taker", {"taker.py": "from base import old\n"})
     wheel = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/new.py": ""}, version="2.0")
-    assert judged(environment, wheel) == [("import-lost", "refuse", "user")]
+    assert judged(environment, wheel) == [
+        ("import-lost", "refuse", "taker"),
+        ("import-lost", "refuse", "user"),
+    ]
 
 
 def test_a_module_that_was_compiled_and_is_a_source_now_is_the_same_module(
@@ -184,12 +188,16 @@ def test_a_name_that_a_new_version_no_longer_binds_is_a_lost_import_by_whichever
     """As Flask 2.2 and Werkzeug 3 are, whose requirements all hold."""
     environment.add("base", {"base/__init__.py": "", "base/urls.py": "def quote(): pass\nkept = 1\n"})
     environment.add("user", {"user.py": "from base.urls import kept, quote\n"}, requires=["base"])
+    environment.add("asks", {"asks.py": "import base.urls as b\nX = b.quote\n"}, requires=["base"])
     environment.add(
         "careful", {"careful.py": "try:\n    from base.urls import quote\nexcept ImportError: pass\n"}
     )
     base = make_wheel(tmp_path, "base", {"base/__init__.py": "", "base/urls.py": "kept = 1\n"}, version="2.0")
     user = make_wheel(tmp_path, "user", {"user.py": "from base.urls import new\n"}, version="0.9")
-    assert judged(environment, base) == [("import-lost", "refuse", "user")]
+    assert judged(environment, base) == [
+        ("import-lost", "refuse", "asks"),
+        ("import-lost", "refuse", "user"),
+    ]
     assert judged(environment, user) == [("import-lost", "refuse", "user")]
 
 

@@ -1,4 +1,4 @@
-"""Names taken from a module, and whether it binds them; what Python does with the same source is the measure."""
+"""Which names a module binds; what Python does with the same source is the measure."""
 
 from __future__ import annotations
 
@@ -6,22 +6,7 @@ import types
 
 import pytest
 
-from safepip.model.imports import Reference
-from safepip.reading.sources.bound_names import Bound, bound, is_plainly_bound, taken
-
-
-def test_what_is_taken_is_read_over_several_lines_with_comments_and_other_names() -> None:
-    source = (
-        b"import os\nfrom a.b import c as d, e\nfrom .here import no\n"
-        b"from f import (  # (g)\n    h,  # i\n    j as k,\n)\n"
-        b"if x:\n    from l import m, \\\n        n\n"
-    )
-    assert list(taken(source)) == [
-        Reference("a.b", ("c", "e")),
-        Reference("f", ("h", "j")),
-        Reference("l", ("m", "n")),
-    ]
-
+from safepip.reading.sources.bound_names import Bound, bound, is_plainly_bound
 
 BINDING = [
     "x = 1",

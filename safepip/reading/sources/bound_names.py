@@ -1,8 +1,4 @@
-"""Names that one module takes from another, and what importing that one binds: nothing is imported or run.
-
-`from module import name` fails where `module` is there and `name` is neither bound by its statements nor a module
-inside it.
-"""
+"""The names that importing a module binds, as far as its statements tell: nothing is imported or run."""
 
 from __future__ import annotations
 
@@ -11,15 +7,9 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from safepip.model.imports import Reference
 from safepip.reading.sources.choices import binds
 from safepip.reading.sources.source import absolute, parse
 
-TAKES = re.compile(
-    rb"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import[ \t]*(\((?:[^)#]|#[^\n]*)*+\)|(?:[^\n\\]|\\\n)*)", re.MULTILINE
-)
-COMMENT = re.compile(rb"#[^\n]*")
-NAME = re.compile(rb"[(\s\\]*(\w+)")
 PLAIN = rb"^(?:(?:async[ \t]+)?def|class)[ \t]+%s\b|^%s[ \t]*(?::[^=\n]*)?=|^(?:from|import)\b[^\n]*\b%s\b"
 ALWAYS = frozenset(
     ["__name__", "__doc__", "__file__", "__path__", "__spec__", "__package__", "__loader__", "__builtins__"]
@@ -36,14 +26,6 @@ class Bound(NamedTuple):
     names: frozenset[str]
     stars: tuple[str, ...] = ()  # modules of which it takes every name
     is_open: bool = False  # what else it has, statements do not tell
-
-
-def taken(data: bytes) -> Iterator[Reference]:
-    """What `data` takes from other modules by `from module import names`, wherever that stands; relative ones aside."""
-    for module, names in TAKES.findall(data):
-        found = (NAME.match(item) for item in COMMENT.sub(b"", names).split(b","))
-        words = tuple(match[1].decode("utf-8", "replace") for match in found if match)
-        yield Reference(module.decode("utf-8", "replace"), words)
 
 
 def is_plainly_bound(data: bytes, name: bytes) -> bool:

@@ -6,12 +6,11 @@ Nothing that is found out about them is kept for later runs.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
 from safepip.model.environment import Distribution
-from safepip.model.imports import Reference, Source, Unread
+from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.bound_names import taken
 from safepip.reading.sources.modules import Modules, content, recorded_sources
 
 Place = Callable[[TargetPath], TargetPath]
@@ -49,17 +48,15 @@ class Moved:
             self._tops[dist.info] = frozenset().union(*found)
         return self._tops[dist.info]
 
-    def taken(self, dist: Distribution, tops: Collection[str] | None) -> Iterator[Reference]:
-        """What `dist` takes of other modules by name, of those below `tops`, or of any."""
-        named = (
-            recorded_sources(dist)
-            if tops is None
-            else sorted({path for paths in self.naming(dist, tops).values() for path in paths})
-        )
-        for path in named:
-            for reference in taken(self._bytes(path)):
-                if tops is None or reference.module.partition(".")[0] in tops:
-                    yield reference
+    def sources(
+        self, dist: Distribution, names: Collection[str] | None
+    ) -> Iterator[tuple[TargetPath, bytes]]:
+        """Those of `dist` that name one of `names`, or all of them."""
+        paths: Iterable[TargetPath] = recorded_sources(dist)
+        if names is not None:
+            paths = sorted({path for found in self.naming(dist, names).values() for path in found})
+        for path in paths:
+            yield path, self._bytes(path)
 
     def read(
         self, dist: Distribution | None, path: TargetPath, name: str, *, is_package: bool, whole: bool = False
