@@ -16,16 +16,18 @@ import pytest
 from safepip.acting import arriving
 from safepip.errors import SafepipError
 from safepip.model.arrival import Announced
+from safepip.model.change import Removal
 from safepip.model.elf import Abi, Flaw
 from safepip.model.environment import Claim, Fault, Unjudged
 from safepip.model.imports import Condition, Import, Source, Unread
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, FindingKind, Severity, Verdict
 from safepip.model.request import Refused
+from safepip.model.survey import Hidden
 from safepip.reading.elf_files import elf, elf_hints, loader_cache
 from safepip.reading.pythons import layout
 from safepip.reading.settings import configuration, pip_settings
-from safepip.reading.sites import metadata, pip_report, receipts, record, requested, unrecorded, wheel
+from safepip.reading.sites import metadata, pip_report, receipts, record, requested, shares, unrecorded, wheel
 from safepip.reading.sources.modules import Modules
 from safepip.reading.sources.source import read_module
 from safepip.reasoning import requirements
@@ -224,6 +226,25 @@ def test_a_damaged_record_that_names_nothing_of_what_goes_is_only_unjudged(tmp_p
     verdict = judged(tmp_path, lambda path: path.write_text("survivor.py,,\n"))
     assert verdict.decision is Decision.ALLOW
     assert [item.reason for item in verdict.unjudged] == [Fault.RECORD_CUT_OFF.value]
+
+
+def test_byte_code_and_a_part_of_a_name_are_no_sign_that_a_damaged_record_lists_what_goes(
+    tmp_path: Path,
+) -> None:
+    survivor = replace(
+        environments.dist("survivor"),
+        info=TargetPath(str(tmp_path)),
+        faults=(Fault.RECORD_CUT_OFF,),
+        damage="cut off",
+    )
+    leaver = environments.dist("leaver", ["hat/__init__.py", "__pycache__/plain.cpython-312.pyc"])
+    removal = Removal(leaving=(leaver,), files=tuple(leaver.files or ()))
+    rows = "__pycache__/other.cpython-312.pyc,,\nthat/x.py,,\n"
+    found = []
+    for text in (rows, f"{rows}hat/y.py,,\n"):
+        (tmp_path / "RECORD").write_text(text)
+        found.append(shares.hidden(removal, environments.inventory(leaver, survivor)))
+    assert found == [(), (Hidden(survivor, "hat"),)]
 
 
 def test_a_row_deeper_than_any_path_is_followed_to_nothing_and_one_that_comes_back_to_its_file(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 
 from safepip.model.change import Removal
@@ -46,7 +47,7 @@ def hidden(removal: Removal, inventory: Inventory) -> tuple[Hidden, ...]:
         except OSError:
             top = next(iter(tops), None)
         else:
-            top = next((top for top in tops if os.fsencode(top) in text), None)
+            top = next((top for top in tops if _is_named(os.fsencode(top), text)), None)
         if top is not None:
             found.append(Hidden(dist, top))
     return tuple(found)
@@ -62,9 +63,15 @@ def file_text(path: TargetPath) -> str:
 
 
 def _top(path: TargetPath, location: TargetPath) -> str:
-    """Its first name below `location`; of what lies elsewhere, a command say, its last."""
+    """Its first name below `location`; of byte code there, which many have, and of what lies elsewhere, its last."""
     start = f"{location}/"
-    return path[len(start) :].partition("/")[0] if path.startswith(start) else path.rpartition("/")[2]
+    top = path[len(start) :].partition("/")[0] if path.startswith(start) else ""
+    return path.rpartition("/")[2] if top in {"", "__pycache__"} else top
+
+
+def _is_named(name: bytes, text: bytes) -> bool:
+    """Whether a row of the RECORD `text` has `name` as a part of its path."""
+    return re.search(rb'(?:^|[\r\n/"])' + re.escape(name) + rb'(?:[\r\n/",]|$)', text) is not None
 
 
 def _look(path: TargetPath, owners: tuple[Distribution, ...], claims: Mapping[DistKey, Claim]) -> SharedFile:
