@@ -137,6 +137,7 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
         patient.altered, patient.damaged, patient.scene.inventory
     ),
     Check.DUPLICATE_METADATA: lambda patient: holdings.duplicates(patient.recorded),
+    Check.DAMAGED_METADATA: lambda patient: holdings.damaged_metadata(patient.recorded, patient.scene.disk),
     Check.NO_RECORD: lambda patient: holdings.without_record(patient.recorded),
     Check.REACH_BEYOND: lambda patient: holdings.reaching(patient.reaches(), patient.scene.inventory),
     Check.ENV_RELIANT: lambda patient: diagnosis.env_reliant(
@@ -160,7 +161,13 @@ def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
     ]
     wanted = {key for item in ailments for key in item.mended_by}
     urls = {key: url for key in wanted if (url := _url(key, scene))}
-    return repair.Means(tuple(kept), dict(_removable(patient, ailments)), urls)
+    packages = {
+        dist.key: patient.packages[dist.info]
+        for dist in scene.inventory.distributions
+        if dist.info in patient.packages
+    }
+    removable = dict(_removable(patient, ailments))
+    return repair.Means(tuple(kept), removable, urls, packages, patient.stale)
 
 
 def _url(key: DistKey, scene: Scene) -> str:

@@ -31,9 +31,10 @@ def fix(
     cures: Sequence[Cure], found: Diagnosis, policy: Policy, environ: Mapping[str, str], tell: Tell
 ) -> Fixed:
     """Carry out `cures` of `found`. A step whose ailments are gone already is passed over."""
-    now, done = found, list[Cure]()
+    now, done, carried = found, list[Cure](), False
     for cure in cures:
-        if not {_mark(item) for item in cure.cures} & {_mark(item) for item in now.ailments}:
+        carried = carried if cure.follows else _is_due(cure, now)
+        if not carried:
             continue
         tell(cure)
         code = _carry_out(cure, found.target, policy, environ)
@@ -43,6 +44,10 @@ def fix(
             return Fixed(now, tuple(done), cure, code, worse)
         done.append(cure)
     return Fixed(now, tuple(done))
+
+
+def _is_due(cure: Cure, now: Diagnosis) -> bool:
+    return not {_mark(item) for item in cure.cures}.isdisjoint(map(_mark, now.ailments))
 
 
 def _carry_out(cure: Cure, target: Target, policy: Policy, environ: Mapping[str, str]) -> int:

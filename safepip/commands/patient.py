@@ -13,7 +13,7 @@ from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Distribution, Inventory, Target
 from safepip.model.imports import ImportLoss
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
 from safepip.model.survey import Answer, Need, SharedFile, Standing, Survey
 from safepip.reading.sites import altered, packaged, shares, stashes
@@ -45,9 +45,14 @@ class Patient:
         return NOTHING if surveyor is None else surveyor.survey(self.scene.objects.elves)
 
     @cached_property
+    def packages(self) -> Mapping[TargetPath, str]:
+        """By info: of what dpkg keeps, its name there."""
+        return packaged.kept_by_dpkg(self.scene.inventory)
+
+    @cached_property
     def recorded(self) -> Inventory:
         """Those of whom RECORD tells what was laid down; of what dpkg keeps, dpkg does."""
-        kept = packaged.kept_by_dpkg(self.scene.inventory)
+        kept = self.packages
         rest = tuple(dist for dist in self.scene.inventory.distributions if dist.info not in kept)
         return replace(self.scene.inventory, distributions=rest) if kept else self.scene.inventory
 
@@ -70,11 +75,13 @@ class Patient:
 
     @cached_property
     def shared(self) -> tuple[SharedFile, ...]:
-        """Every co-owned file that is there."""
+        """Every file that is there and that distributions of several names own."""
+        by_name: dict[DistKey, set[TargetPath]] = {}
+        for dist in self.scene.inventory.distributions:
+            by_name.setdefault(dist.key, set()).update(dist.files or ())
         seen: set[TargetPath] = set()
         twice: set[TargetPath] = set()
-        for dist in self.scene.inventory.distributions:
-            files = frozenset(dist.files or ())
+        for files in by_name.values():
             twice |= seen & files
             seen |= files
         gone = {path for paths in self.missing.values() for path in paths}
@@ -86,6 +93,22 @@ class Patient:
 
     @cached_property
     def altered(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
+        """Of one name's two metadata folders either may be an earlier one: what those say is nobody's change."""
+        return {info: paths for info, paths in self._altered.items() if info not in self.doubled}
+
+    @property
+    def stale(self) -> frozenset[TargetPath]:
+        """Metadata that one name has twice, by info, of which some file is gone or another."""
+        lacking = {item.dist.info for item in self.hollows}
+        lacking |= {info for info, paths in self._altered.items() if paths}
+        return frozenset(lacking & self.doubled)
+
+    @cached_property
+    def doubled(self) -> frozenset[TargetPath]:
+        return frozenset(info for item in holdings.duplicates(self.recorded) for info in item.paths)
+
+    @cached_property
+    def _altered(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
         shared = frozenset(item.path for item in self.shared)
         return {
             dist.info: tuple(altered.find(dist, shared | _launchers(dist, self.scene.target)))

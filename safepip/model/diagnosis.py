@@ -24,6 +24,7 @@ class Check(Enum):
     ALTERED_FILE = "altered-file"
     MIXED_FAMILY = "mixed-family"
     DUPLICATE_METADATA = "duplicate-metadata"
+    DAMAGED_METADATA = "damaged-metadata"
     NO_RECORD = "no-record"
     LEFTOVERS = "leftovers"
     REACH_BEYOND = "reach-beyond"
@@ -89,6 +90,12 @@ class Cure:
     cures: tuple[Ailment, ...]
     note: str = ""
     loses_changes: bool = False  # that a person made: not for --fix, unless asked for by the check's name
+    follows: bool = False  # the second half of the step before it
+
+    @property
+    def is_safepips(self) -> bool:
+        """Others are for a person to give."""
+        return self.command[0] == "safepip"
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ def plan(cures: Iterable[Cure], style: Style) -> list[str]:
         lines += tables.paragraph(f"{number}. {cure.title}", style, 2, 3)
         lines.append(f"     {tables.command(cure.command)}")
         mended = tables.some([_short(item) for item in cure.cures], 4)
-        lines += tables.paragraph(f"mends {mended}", style, 5)
+        lines += tables.paragraph(f"mends {mended}", style, 5) if cure.cures else []
         lines += tables.paragraph(cure.note, style, 5) if cure.note else []
     return lines
 

@@ -234,8 +234,14 @@ CHECKS: Mapping[Check, Explanation] = {
     Check.DUPLICATE_METADATA: Explanation(
         "One distribution has several metadata folders in one site folder.",
         "An upgrade that was killed leaves numpy-1.26.4.dist-info beside numpy-2.1.0.dist-info.",
-        "Uninstall it until it is gone, then install it: pip takes one metadata folder at a time.",
+        "Install the version that pip does not see: install --no-deps --force-reinstall NAME==VERSION removes the one that it sees, and takes the place of the other.",
         ("ls -d NAME-*.dist-info",),
+    ),
+    Check.DAMAGED_METADATA: Explanation(
+        "METADATA is missing or cannot be read, or RECORD is cut off or lacks rows: pip does not see the distribution, ends with an error over it, or leaves files of it behind.",
+        "six-1.17.0.dist-info without METADATA: pip list does not show six, and import six works.",
+        "Install it over itself in its own version: install --no-deps --ignore-installed NAME==VERSION. That writes both anew.",
+        ("ls NAME-VERSION.dist-info", "tail -3 NAME-VERSION.dist-info/RECORD"),
     ),
     Check.NO_RECORD: Explanation(
         "A distribution has no list of its files: pip cannot remove or upgrade it.",

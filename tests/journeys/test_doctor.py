@@ -270,12 +270,17 @@ def test_objects_cut_off_emptied_or_of_another_module_are_broken_and_a_half_edit
     assert (environment.site / "other.py").read_text() == "x = (\n"
 
 
-def test_a_distribution_without_record(environment: Environment, wheels: Path) -> None:
-    make_wheel(wheels, "bare", {"bare.py": ""})
-    (environment.add("bare", {"bare.py": ""}) / "RECORD").unlink()
+def test_distributions_without_record_or_metadata_are_laid_over_themselves(
+    environment: Environment, wheels: Path
+) -> None:
+    for name, file in {"bare": "RECORD", "torn": "METADATA"}.items():
+        make_wheel(wheels, name, {f"{name}.py": ""})
+        (environment.add(name, {f"{name}.py": ""}) / file).unlink()
     report = diagnosis(environment)
-    assert found(report) == [("no-record", "bare", None)]
-    assert commands(report) == [["install", "--no-deps", "--ignore-installed", "bare==1.0"]]
+    assert sorted(found(report)) == [("damaged-metadata", "torn", None), ("no-record", "bare", None)]
+    assert [sorted(command) for command in commands(report)] == [
+        sorted(["install", "--no-deps", "--ignore-installed", "bare==1.0", "torn==1.0"])
+    ]
     assert found(fix(environment, wheels).report) == []
 
 
@@ -314,10 +319,21 @@ def test_a_stash_that_a_link_stands_before_is_not_followed(environment: Environm
     assert (list(outside.iterdir()), (environment.site / "~umpy").is_symlink()) == ([], True)
 
 
-def test_metadata_of_two_versions(environment: Environment) -> None:
-    environment.add("app", {"app.py": ""}, version="1.0")
-    environment.add("app", {"app.py": ""}, version="2.0")
-    assert ("duplicate-metadata", "app", None) in found(diagnosis(environment))
+def test_of_metadata_of_two_versions_that_of_the_files_is_left(
+    environment: Environment, wheels: Path
+) -> None:
+    """Which of them pip sees is up to the file system; where it is the right one, it comes back in a second step."""
+    for version in ("1.0", "2.0"):
+        files = {"app.py": f"x = {version}\n"}
+        make_wheel(wheels, "app", files, version=version)
+        environment.add("app", files, version=version)
+    assert found(diagnosis(environment)) == [("duplicate-metadata", "app", None)]
+    assert found(fix(environment, wheels).report) == []
+    assert [path.name for path in environment.site.glob("app*")] in (
+        ["app.py", "app-2.0.dist-info"],
+        ["app-2.0.dist-info", "app.py"],
+    )
+    assert (environment.site / "app.py").read_text() == "x = 2.0\n"
 
 
 def test_a_row_that_reaches_for_what_belongs_to_the_environment(environment: Environment) -> None:

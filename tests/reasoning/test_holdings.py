@@ -9,7 +9,7 @@ import pytest
 
 from safepip.model.change import Reach, Why
 from safepip.model.diagnosis import Ailment, Check, Hollow, Level, Overwritten, Stash
-from safepip.model.environment import Claim, Distribution, Install
+from safepip.model.environment import Claim, Distribution, Fault, Install, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import SharedFile
 from safepip.reasoning.health import holdings
@@ -168,6 +168,56 @@ def test_without_a_list_of_its_files_pip_cannot_remove_it(form: Install, told: b
         mended_by=(OLD.key,),
     )
     assert list(holdings.without_record(inventory(bare, NEW))) == ([expected] if told else [])
+
+
+def test_metadata_that_pip_stumbles_over_or_does_not_see_is_damaged() -> None:
+    def told(*faults: Fault) -> list[str]:
+        found = holdings.damaged_metadata(inventory(replace(OLD, faults=faults), NEW), FakeWorld({}))
+        return [item.message.partition(" is damaged: ")[2] for item in found]
+
+    nameless, unversioned = Fault.METADATA_WITHOUT_NAME, Fault.METADATA_WITHOUT_VERSION
+    assert told() == []
+    assert told(nameless, unversioned) == ["METADATA is missing"]
+    assert told(unversioned, Fault.RECORD_SWALLOWS) == [f"{unversioned.value}; {Fault.RECORD_SWALLOWS.value}"]
+    bare = replace(OLD, faults=(Fault.RECORD_BROKEN,), files=None)
+    assert list(holdings.damaged_metadata(inventory(bare), FakeWorld({}))) == []
+
+    over = "pip 23.2 passes over it: METADATA is missing or has no Name"
+    unseen = Unjudged(at("six-1.17.0.dist-info"), over)
+    others = [Unjudged(at("six.egg-info"), over), Unjudged(at("six.dist-info"), over), Unjudged(A, "odd")]
+    there = replace(inventory(OLD), unjudged=(unseen, *others))
+    assert list(holdings.damaged_metadata(there, FakeWorld({}))) == [
+        Ailment(
+            Check.DAMAGED_METADATA,
+            Level.WARN,
+            "six",
+            "the metadata of six 1.17.0 is damaged: pip does not see it: METADATA is missing",
+            at("six-1.17.0.dist-info"),
+            wants="six==1.17.0",
+        )
+    ]
+
+
+def test_a_source_that_is_there_and_whose_byte_code_alone_is_listed_was_taken_out_of_record() -> None:
+    cache = "pkg/__pycache__"
+    rows = [f"{cache}/{name}.cpython-312.pyc" for name in ("a", "b", "c", "d", "e")] + [
+        "pkg/b.py",
+        "pkg/a.pyc",
+    ]
+    pkg, other = dist("pkg", rows), dist("other", ["pkg/e.py"])
+    c, d, e = at("pkg/c.py"), at("pkg/d.py"), at("pkg/e.py")
+    (found,) = holdings.damaged_metadata(inventory(pkg, other), FakeWorld(empty(B, c, d, e)))
+    assert found == Ailment(
+        Check.DAMAGED_METADATA,
+        Level.WARN,
+        "pkg",
+        "the metadata of pkg 1.0 is damaged: RECORD lists the byte code of pkg/c.py and 1 more and not the source",
+        pkg.info,
+        mended_by=(pkg.key,),
+    )
+    (found,) = holdings.damaged_metadata(inventory(pkg, other), FakeWorld(empty(c)))
+    assert "of pkg/c.py and not the source" in found.message
+    assert list(holdings.damaged_metadata(inventory(pkg, other), FakeWorld(empty(B, e)))) == []
 
 
 def stash(name: str, dist_name: str = "numpy", *, in_the_way: bool = False) -> Stash:

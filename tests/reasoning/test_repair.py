@@ -136,19 +136,122 @@ def test_pips_wreckage_brings_back_what_others_miss_of_it() -> None:
     assert [cure.cures for cure in cures[1:]] == [(HOLLOW,)]
 
 
-def test_without_a_record_it_is_laid_over_itself_and_bytes_of_nobody_are_laid_down_anew() -> None:
-    bare = Ailment(Check.NO_RECORD, Level.WARN, "numpy", "no list", mended_by=(NUMPY.key,))
+def test_bytes_of_nobody_are_laid_down_anew() -> None:
     nobodys = Ailment(
         Check.OVERWRITTEN, Level.WARN, "cudnn", "a.so hold the bytes of nobody", mended_by=(CUDNN.key,)
     )
     anothers = replace(nobodys, message="a.so hold the bytes of other")
-    unknown = replace(bare, mended_by=(DistKey("none"),))
-    cures, incurable = plan((bare, nobodys, anothers, unknown), inventory(NUMPY, CUDNN), Means())
+    cures, incurable = plan((nobodys, anothers), inventory(NUMPY, CUDNN), Means())
     assert [(cure.command[3:], cure.cures) for cure in cures] == [
-        (("install", "--no-deps", "--ignore-installed", "numpy==2.0"), (bare,)),
         (("install", "--no-deps", "--force-reinstall", "cudnn==9.10"), (nobodys,)),
     ]
-    assert incurable == (anothers, unknown)
+    assert incurable == (anothers,)
+
+
+BARE = Ailment(Check.NO_RECORD, Level.WARN, "numpy", "no list", mended_by=(NUMPY.key,))
+UNSEEN = Ailment(Check.DAMAGED_METADATA, Level.WARN, "six", "no METADATA", wants="six==1.17.0")
+
+
+def edited(who: Distribution, *paths: str) -> Ailment:
+    return Ailment(
+        Check.ALTERED_FILE, Level.WARN, who.name, "edited", paths=tuple(map(at, paths)), mended_by=(who.key,)
+    )
+
+
+def test_damaged_metadata_is_written_anew_by_laying_all_of_them_over_themselves() -> None:
+    """pip's `--force-reinstall` ends with an error over some; `--ignore-installed` does not look at what is there."""
+    gone, metadata = lost(NUMPY), edited(NUMPY, "numpy-2.0.dist-info/METADATA")
+    wants, other = unmet("attrs", "six>=1"), unmet("attrs", "pytz")
+    unknown = replace(BARE, mended_by=(DistKey("none"),))
+    found = (BARE, UNSEEN, gone, metadata, wants, other, HOLLOW, unknown)
+    cures, incurable = plan(found, inventory(NUMPY, CUDNN), Means())
+    assert [(cure.command[3:], cure.cures, cure.loses_changes) for cure in cures] == [
+        (
+            ("install", "--no-deps", "--ignore-installed", "numpy==2.0", "six==1.17.0"),
+            (BARE, UNSEEN, gone, metadata, wants),
+            False,
+        ),
+        (("install", "--no-deps", "--force-reinstall", "cudnn==9.10"), (HOLLOW,), False),
+        (("install", "pytz"), (other,), False),
+    ]
+    assert incurable == (unknown,)
+
+
+def test_what_a_person_changed_is_not_laid_over_unless_asked_for() -> None:
+    torch, source = (
+        replace(BARE, mended_by=(TORCH.key,)),
+        edited(TORCH, "torch-2.9.1.dist-info/METADATA", "torch/a.py"),
+    )
+    index = "pip must be shown the index that has the +cu128 builds (--index-url)"
+    cures, _ = plan((torch, source, BARE), inventory(NUMPY, TORCH), Means())
+    assert [(cure.title, cure.note, cure.cures, cure.loses_changes) for cure in cures] == [
+        ("Install numpy==2.0 over itself: that writes its metadata anew", "", (BARE,), False),
+        (
+            "Install torch==2.9.1+cu128 over itself: that writes its metadata anew",
+            f"the changes made there are lost, and --fix alone leaves it out; {index}",
+            (torch, source),
+            True,
+        ),
+    ]
+
+
+def test_of_two_versions_of_one_name_the_one_that_pip_does_not_see_takes_the_place_of_the_other() -> None:
+    old, new = dist("six", version="1.16"), dist("six", version="1.17")
+    both = Ailment(
+        Check.DUPLICATE_METADATA, Level.WARN, "six", "two", paths=(old.info, new.info), mended_by=(old.key,)
+    )
+    taken = Ailment(
+        Check.OVERWRITTEN, Level.WARN, "six", "six.py holds the bytes of six", mended_by=(old.key,)
+    )
+    mixed = replace(taken, mended_by=(old.key, NUMPY.key))
+    there = inventory(old, new, NUMPY)
+    cures, incurable = plan((both, taken, mixed), there, Means(stale=[old.info]))
+    assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
+        (
+            "Install six 1.17 in place of 1.16: that leaves one metadata folder",
+            ("install", "--no-deps", "--force-reinstall", "six==1.17"),
+            (both, taken),
+        )
+    ]
+    assert incurable == (mixed,)
+    cures, _ = plan((both,), there, Means(stale=[new.info]))
+    assert [(cure.title, cure.command[3:], cure.cures, cure.follows) for cure in cures[1:]] == [
+        ("Install six 1.16, whose files these were", ("install", "--no-deps", "six==1.16"), (), True)
+    ]
+    assert len(plan((both,), there, Means(stale=[old.info, new.info]))[0]) == 1
+    third = replace(dist("six", version="1.18"), info=at("other/six.dist-info"))
+    assert plan((both,), inventory(third, old, new), Means()) == ((), (both,))
+    three = replace(both, paths=(old.info, new.info, third.info))
+    assert plan((three,), inventory(old, new, third), Means()) == ((), (three,))
+
+
+def test_what_dpkg_keeps_is_unpacked_anew_by_apt_and_by_a_person() -> None:
+    means = Means(packages={NUMPY.key: "python3-numpy", TORCH.key: "python3-torch"})
+    gone, bare = lost(NUMPY), replace(BARE, mended_by=(CUDNN.key,))
+    cures, incurable = plan((gone, lost(TORCH), HOLLOW, bare), inventory(NUMPY, TORCH, CUDNN), means)
+    assert [(cure.title, cure.command, cure.cures, cure.is_safepips) for cure in cures] == [
+        (
+            "Unpack python3-numpy, python3-torch anew",
+            ("apt-get", "install", "--reinstall", "python3-numpy", "python3-torch"),
+            (gone, lost(TORCH)),
+            False,
+        ),
+        (
+            "Install cudnn==9.10 over itself: that writes its metadata anew",
+            (
+                "safepip",
+                "--python",
+                "/env/bin/python",
+                "install",
+                "--no-deps",
+                "--ignore-installed",
+                "cudnn==9.10",
+            ),
+            (HOLLOW, bare),
+            True,
+        ),
+    ]
+    assert incurable == ()
 
 
 def test_the_index_of_a_local_label_is_asked_for_and_the_changes_of_a_person_are_said_to_be_lost() -> None:
@@ -218,7 +321,6 @@ def test_pips_wreckage_of_what_is_not_installed_any_more_is_known_by_its_name() 
 
 
 def test_each_step_says_what_it_does() -> None:
-    bare = Ailment(Check.NO_RECORD, Level.WARN, "numpy", "no list", mended_by=(NUMPY.key,))
     nobodys = Ailment(
         Check.OVERWRITTEN, Level.WARN, "cudnn", "hold the bytes of nobody", mended_by=(CUDNN.key,)
     )
@@ -233,16 +335,16 @@ def test_each_step_says_what_it_does() -> None:
             replace(gone, mended_by=(TORCH.key,)),
             unmet("a", "lib"),
             unmet("a", "other"),
-            bare,
+            BARE,
             nobodys,
         ),
         inventory(NUMPY, CUDNN, second, replace(TORCH, version="2.9")),
         Means(),
     )
     assert [(cure.title, cure.note) for cure in found[0]] == [
+        ("Install numpy==2.0 over itself: that writes its metadata anew", ""),
         ("Install second 3, torch 2.9 anew", ""),
         ("Install what is required: lib, other", ""),
-        ("Install numpy over itself: that writes a RECORD", ""),
         ("Install cudnn 9.10 anew", ""),
     ]
 

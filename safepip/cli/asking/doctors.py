@@ -67,7 +67,7 @@ def doctor(
     wanted = frozenset(only or CHECK_NAMES).difference(skip)
     found, scene = obj.scene()
     diagnosis = command.diagnose(scene, found.policy, frozenset(c for c in Check if c.value in wanted))
-    cures = [cure for cure in diagnosis.cures if only or not cure.loses_changes]
+    cures = [cure for cure in diagnosis.cures if cure.is_safepips and (only or not cure.loses_changes)]
     if flags["fix"] and cures:
         if how.kind == "terminal":
             streams.write(render.show(diagnosis, style))

@@ -38,8 +38,8 @@ def reaches(removal: Removal, target: Target) -> tuple[Reach, ...]:
     )
 
 
-def kept_by_dpkg(inventory: Inventory) -> frozenset[TargetPath]:
-    """By info: whose metadata a package lists. Its RECORD is that of the build that was packaged, and dpkg's account
+def kept_by_dpkg(inventory: Inventory) -> dict[TargetPath, str]:
+    """By info: whose metadata a package lists, and which. Its RECORD is that of the build that was packaged, and dpkg's account
     tells what lies there: scripts elsewhere, empty files left out, modules compiled anew.
     """
     infos = frozenset(
@@ -47,7 +47,7 @@ def kept_by_dpkg(inventory: Inventory) -> frozenset[TargetPath]:
         for dist in inventory.distributions
         if dist.info.startswith(OF_DPKG) and not dist.info.startswith(LOCAL)
     )
-    return frozenset(of_dpkg(infos)) if infos else infos
+    return of_dpkg(infos) if infos else {}
 
 
 def told(removal: Removal, inventory: Inventory) -> Removal:

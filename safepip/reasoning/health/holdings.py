@@ -8,13 +8,16 @@ from dataclasses import replace
 from safepip.model.change import Reach
 from safepip.model.diagnosis import Ailment, Check, Hollow, Level, Overwritten, Stash
 from safepip.model.elf import Flaw
-from safepip.model.environment import Distribution, Install, Inventory
+from safepip.model.environment import Distribution, Fault, Install, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import SharedFile
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.changes.shares import Weight
 from safepip.reasoning.libraries.losses import relative
 from safepip.world import Kind, World
+
+PASSED_OVER = "passes over it"  # what is said of metadata that this pip does not see
+CACHED = "/__pycache__/"
 
 
 def missing_files(dist: Distribution, world: World) -> tuple[TargetPath, ...]:
@@ -179,6 +182,47 @@ def duplicates(inventory: Inventory) -> Iterator[Ailment]:
                 paths=tuple(dist.info for dist in dists),
                 mended_by=(key,),
             )
+
+
+def damaged_metadata(inventory: Inventory, world: World) -> Iterator[Ailment]:
+    """What pip stumbles over, and what it does not even see; who has no list of files at all is told by another check."""
+    for dist in inventory.distributions:
+        unlisted = _unlisted(dist, inventory, world)
+        faults = [_in_words(dist.faults)] if dist.faults and dist.files is not None else []
+        if unlisted:
+            more = f" and {len(unlisted) - 1} more" if len(unlisted) > 1 else ""
+            faults.append(
+                f"RECORD lists the byte code of {relative(unlisted[0], inventory)}{more} and not the source"
+            )
+        if faults:
+            found = _damaged_metadata(dist.name, dist.version, "; ".join(faults), dist.info)
+            yield replace(found, mended_by=(dist.key,))
+    for info in (item.subject for item in inventory.unjudged if PASSED_OVER in item.reason):
+        name, _, version = info.rpartition("/")[2].removesuffix(".dist-info").partition("-")
+        if version and info.endswith(".dist-info"):
+            unseen = "pip does not see it: METADATA is missing"
+            found = _damaged_metadata(name, version, unseen, TargetPath(info))
+            yield replace(found, wants=f"{name}=={version}")
+
+
+def _damaged_metadata(name: str, version: str, what: str, info: TargetPath) -> Ailment:
+    said = f"the metadata of {name} {version} is damaged: {what}"
+    return Ailment(Check.DAMAGED_METADATA, Level.WARN, name, said, info)
+
+
+def _in_words(faults: Collection[Fault]) -> str:
+    if {Fault.METADATA_WITHOUT_NAME, Fault.METADATA_WITHOUT_VERSION} <= {*faults}:
+        return "METADATA is missing"
+    return "; ".join(fault.value for fault in faults)
+
+
+def _unlisted(dist: Distribution, inventory: Inventory, world: World) -> tuple[TargetPath, ...]:
+    """Sources that lie there and that nobody lists, though their byte code is listed: pip lists both."""
+    byte_code = [path for path in dist.files or () if path.endswith(".pyc") and CACHED in path]
+    halves = (path.split(CACHED) for path in byte_code)
+    sources = {TargetPath(f"{half[0]}/{half[-1].partition('.')[0]}.py") for half in halves}
+    left = [path for path in sources.difference(dist.files or ()) if world.kind(path) is Kind.FILE]
+    return tuple(sorted(set(left) - inventory.owners(left).keys()))
 
 
 def without_record(inventory: Inventory) -> Iterator[Ailment]:

@@ -25,7 +25,9 @@ REINSTALLED = frozenset(
         Check.UNMET_REQUIREMENT,
     }
 )
+OVER_ITSELF = frozenset({Check.NO_RECORD, Check.DAMAGED_METADATA})
 OF_AN_INTRUDER = frozenset({Check.OVERWRITTEN, Check.MIXED_FAMILY})
+LOST = "the changes made there are lost, and --fix alone leaves it out"
 _PARTS = re.compile(r"([\w.-]+)\[?([^]<>=!~]*)]?(.*)", re.DOTALL)  # name, extras, specifiers
 
 
@@ -45,6 +47,8 @@ class Means(NamedTuple):
         tuple[str, ...], Collection[DistKey]
     ] = {}  # by names: whom removing them safely makes whole
     urls: Mapping[DistKey, str] = {}  # where something was installed from, if not from an index
+    packages: Mapping[DistKey, str] = {}  # of what dpkg keeps: its name there
+    stale: Collection[TargetPath] = frozenset()  # metadata, by info, of files that are not what it says
 
 
 def plan(
@@ -53,11 +57,22 @@ def plan(
     """The steps, and what none of them mends."""
     left = [item for item in ailments if item.level > Level.NOTE]
     cures: list[Cure] = []
-    for steps in (_put_back, _undo, _remove, _reinstall, _install, _singly, _reset):
+    for steps in (
+        _put_back,
+        _undo,
+        _by_apt,
+        _remove,
+        _single,
+        _over_itself,
+        _reinstall,
+        _install,
+        _singly,
+        _reset,
+    ):
         for step in steps(tuple(left), inventory, means):
             fresh = tuple(item for item in step.cures if item in left)
-            if fresh:
-                left = [item for item in left if item not in fresh]
+            left = [item for item in left if item not in fresh]
+            if fresh or step.follows:
                 cures.append(replace(step, cures=fresh))
     return tuple(cures), tuple(left)
 
@@ -121,6 +136,89 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
             yield Cure(title, _safepip(inventory, "uninstall", "--safe", "-y", *going), cured)
 
 
+def _by_apt(left: Sequence[Ailment], _: Inventory, means: Means) -> Iterator[Cure]:
+    """What dpkg keeps comes back by dpkg, and its hooks compile it."""
+    cured = [
+        item
+        for item in left
+        if item.check in REINSTALLED and item.mended_by and means.packages.keys() >= {*item.mended_by}
+    ]
+    if cured:
+        packages = dict.fromkeys(means.packages[key] for item in cured for key in item.mended_by)
+        words = ("apt-get", "install", "--reinstall", *packages)
+        note = "as root; --fix leaves it to you, for dpkg keeps these files and no pip does"
+        yield Cure(f"Unpack {', '.join(packages)} anew", words, tuple(cured), note)
+
+
+def _single(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
+    """Of two that have one name pip takes the first it finds, and replaces it by what it installs: by the other's
+    version, then only that is left. Where the first was the right one, it comes back in its place.
+    """
+    for item in left:
+        dists = [dist for dist in inventory.distributions if dist.info in item.paths]
+        if item.check is not Check.DUPLICATE_METADATA or len(dists) != 2:
+            continue
+        taken, other = dists
+        if taken != inventory.find(taken.key):
+            continue  # pip takes a third, from elsewhere
+        also = [one for one in left if taken.key in one.mended_by and len(one.mended_by) == 1]
+        words = ("install", "--no-deps", "--force-reinstall", f"{other.key}=={other.version}")
+        title = f"Install {other.name} {other.version} in place of {taken.version}: that leaves one metadata folder"
+        yield Cure(title, _safepip(inventory, *words), tuple(also))
+        if other.info in means.stale and taken.info not in means.stale:
+            title = f"Install {taken.name} {taken.version}, whose files these were"
+            back = _safepip(inventory, "install", "--no-deps", f"{taken.key}=={taken.version}")
+            yield Cure(title, back, (), follows=True)
+
+
+def _over_itself(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
+    """pip may stumble over what it would remove first; laid over itself each has its metadata and its files again."""
+    damaged = [item for item in left if item.check in OVER_ITSELF]
+    edited = {
+        key
+        for item in left
+        if item.check is Check.ALTERED_FILE and not _is_metadata(item)
+        for key in item.mended_by
+    }
+    for loses in (False, True):
+        wanted = {
+            key: pinned
+            for item in damaged
+            for key, pinned in _itself(item, inventory)
+            if (key in edited) is loses
+        }
+        if wanted:
+            cured = tuple(item for item in left if _is_laid_down(item, wanted, loses=loses))
+            words = ("install", "--no-deps", "--ignore-installed", *wanted.values())
+            title = f"Install {', '.join(wanted.values())} over itself: that writes its metadata anew"
+            labels = {label for one in wanted.values() if (label := one.partition("+")[2])}
+            note = "; ".join([*([LOST] if loses else []), *map(_index_of, sorted(labels))])
+            yield Cure(title, _safepip(inventory, *words), cured, note, loses_changes=loses)
+
+
+def _is_laid_down(item: Ailment, wanted: Collection[DistKey | None], *, loses: bool) -> bool:
+    """Whether installing `wanted` over what is there mends it."""
+    is_edited = item.check is Check.ALTERED_FILE and (loses or _is_metadata(item))
+    if not is_edited and item.check not in REINSTALLED | OVER_ITSELF:
+        return False
+    return all(key in wanted for key in item.mended_by or [requirement_key(item.wants)])
+
+
+def _itself(item: Ailment, inventory: Inventory) -> Iterator[tuple[DistKey, str]]:
+    """Who is damaged, and as what it would be installed."""
+    key = requirement_key(item.wants)
+    if key is not None:
+        yield key, item.wants
+    for key in item.mended_by:
+        dist = inventory.find(key)
+        if dist is not None:
+            yield key, f"{key}=={dist.version}"
+
+
+def _is_metadata(item: Ailment) -> bool:
+    return all(path.rpartition("/")[0].endswith(".dist-info") for path in item.paths)
+
+
 def _reinstall(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     """One command for all that an index has; one more for each local label, which needs its own index."""
     cured = [item for item in left if item.check in REINSTALLED and item.mended_by]
@@ -130,9 +228,7 @@ def _reinstall(left: Sequence[Ailment], inventory: Inventory, means: Means) -> I
 def _reset(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     """Whatever somebody has changed by hand is lost by this: only a person can want it."""
     for cure in _anew([item for item in left if item.check is Check.ALTERED_FILE], inventory, means):
-        note = "; ".join(
-            filter(None, ["the changes made there are lost, and --fix alone leaves it out", cure.note])
-        )
+        note = "; ".join(filter(None, [LOST, cure.note]))
         yield replace(cure, note=note, loses_changes=True)
 
 
@@ -146,7 +242,7 @@ def _anew(cured: Sequence[Ailment], inventory: Inventory, means: Means) -> Itera
         mended = {dist.key for dist in group}
         words = ("install", "--no-deps", "--force-reinstall", *(_pinned(dist, means) for dist in group))
         names = ", ".join(f"{dist.name} {dist.version}" for dist in group)
-        note = f"pip must be shown the index that has the +{label} builds (--index-url)" if label else ""
+        note = _index_of(label) if label else ""
         yield Cure(
             f"Install {names} anew",
             _safepip(inventory, *words),
@@ -184,15 +280,13 @@ def _singly(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator
         dist = inventory.find(item.mended_by[0]) if item.mended_by else None
         if dist is None:
             continue
-        pinned = f"{dist.key}=={dist.version}"
-        if item.check is Check.NO_RECORD:
-            words = ("install", "--no-deps", "--ignore-installed", pinned)
-            yield Cure(
-                f"Install {dist.name} over itself: that writes a RECORD", _safepip(inventory, *words), (item,)
-            )
-        elif item.check is Check.OVERWRITTEN and "bytes of nobody" in item.message:
-            words = ("install", "--no-deps", "--force-reinstall", pinned)
+        if item.check is Check.OVERWRITTEN and "bytes of nobody" in item.message:
+            words = ("install", "--no-deps", "--force-reinstall", f"{dist.key}=={dist.version}")
             yield Cure(f"Install {dist.name} {dist.version} anew", _safepip(inventory, *words), (item,))
+
+
+def _index_of(label: str) -> str:
+    return f"pip must be shown the index that has the +{label} builds (--index-url)"
 
 
 def _pinned(dist: Distribution, means: Means) -> str:
