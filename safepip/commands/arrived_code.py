@@ -105,9 +105,8 @@ def _absent(names: Iterable[str], both: Both) -> frozenset[str]:
 def _unbound(side: _Side, tops: Collection[str]) -> imports.Dropped:
     """Names that are asked of a changed module, or by a changed one of any, and that nothing binds."""
     everybody = side.inventory.everybody
-    modules = taken_names.Modules(
-        Finder(side.world, side.inventory.target), owner_of(everybody, side.inventory), side.lies
-    )
+    finder, owner = Finder(side.world, side.inventory.target), owner_of(everybody, side.inventory)
+    modules = taken_names.Modules(finder, owner, side.lies, by_text=True)
     asked = (
         (dist, reference)
         for dist, _, data in _sources(side, tops)

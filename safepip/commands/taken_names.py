@@ -25,6 +25,9 @@ class Modules(NamedTuple):
     finder: Finder
     owner: Callable[[TargetPath], Distribution | None]
     lies: Callable[[TargetPath], TargetPath]
+    by_text: bool = (
+        False  # a module that answers for names by code lacks those that its distribution nowhere writes
+    )
 
 
 def absent(taken: Iterable[tuple[Distribution, Reference]], modules: Modules) -> dict[str, Gone]:
@@ -75,11 +78,23 @@ def _unbound(module: str, names: Collection[str], modules: Modules, before: froz
         return left
     has = bound(data, module, is_package=found.is_package)
     if has.is_open:
-        return frozenset()
+        return _unwritten(left, found.path, modules)
     left -= has.names
     for star in has.stars:
         left = left and (left if star in before else _unbound(star, left, modules, before | {module}))
     return left
+
+
+def _unwritten(names: frozenset[str], path: TargetPath | None, modules: Modules) -> frozenset[str]:
+    """Those of which no source of the distribution that owns `path` holds the word, where nothing of it is compiled."""
+    owner = modules.owner(path) if path and modules.by_text else None
+    if owner is None or any(file.endswith(".so") for file in owner.used):
+        return frozenset()
+    left = {name.encode(): name for name in names}
+    for source in recorded_sources(owner):
+        data = _content(source, modules) or b""
+        left = {word: name for word, name in left.items() if word not in data}
+    return frozenset(left.values())
 
 
 def _is_given(name: str, owner: Distribution, modules: Modules) -> bool:

@@ -201,6 +201,20 @@ def test_a_name_that_a_new_version_no_longer_binds_is_a_lost_import_by_whichever
     assert judged(environment, user) == [("import-lost", "refuse", "user")]
 
 
+def test_a_name_that_a_module_answers_for_by_code_is_lost_where_nothing_writes_it_any_more(
+    environment: Environment, tmp_path: Path
+) -> None:
+    """As huggingface_hub does for all, and flask for its version."""
+    lazy = "def __getattr__(name):\n    if name in {}:\n        return 1\n    raise AttributeError(name)\n"
+    environment.add("base", {"base/__init__.py": lazy.format(("kept", "gone", "moved"))})
+    users = {f"user_{name}": f"from base import {name}\n" for name in ("kept", "gone", "moved")}
+    for user, source in users.items():
+        environment.add(user, {f"{user}.py": source}, requires=["base"])
+    new = {"base/__init__.py": lazy.format(("kept",)), "base/other.py": "moved = 1\n"}
+    wheel = make_wheel(tmp_path, "base", new, version="2.0")
+    assert judged(environment, wheel) == [("import-lost", "refuse", "user_gone")]
+
+
 def test_a_name_that_an_overwriting_module_does_not_bind_is_a_lost_import(
     environment: Environment, tmp_path: Path
 ) -> None:
