@@ -43,6 +43,7 @@ class Mapped(NamedTuple):
     name: str  # dotted
     place: TargetPath  # the package's folder or the module's file, every link resolved
     by: TargetPath  # the hook's module, or the link
+    builder: TargetPath | None = None  # the program that the hook starts at each import
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,7 @@ class Target:
                 deepest = len(site)
         if deepest:
             return path[deepest + 1 :]
-        for name, place, _ in self.mapped:
+        for name, place, *_ in self.mapped:
             if path.startswith(f"{place}/"):
                 return f"{name.replace('.', '/')}{path[len(place) :]}"
             if path == place:

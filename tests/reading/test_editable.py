@@ -68,6 +68,18 @@ def test_the_tables_of_an_import_hook_are_read(backend: str, tmp_path: Path) -> 
     assert (sorted(brought.mapped), brought.folders, brought.silent) == (sorted(mapped), (), ())
 
 
+def test_the_program_that_a_hook_of_meson_starts_is_known(tmp_path: Path) -> None:
+    ninja = tmp_path / "bin/ninja"
+    (tmp_path / "build/meson-info").mkdir(parents=True)
+    plan = json.dumps({"python": PLAN["python"]}).replace("@", str(tmp_path))
+    (tmp_path / "build/meson-info/intro-install_plan.json").write_text(plan)
+    text = MESON.replace("@", str(tmp_path)).replace("'ninja'", f"'{ninja}', '-j2'")
+    (tmp_path / "_proj_editable_loader.py").write_text(text)
+    (tmp_path / "proj.pth").write_text("import _proj_editable_loader\n")
+    (found,) = editable.read(TargetPath(str(tmp_path)), "proj.pth").mapped
+    assert found.builder == str(ninja)
+
+
 def test_a_line_that_names_a_folder_brings_it_and_other_code_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "a.pth").write_text("# words\nimport os; os.mkdir('no')\nsrc\n/nowhere/at/all\n")

@@ -9,7 +9,7 @@ import pytest
 
 from safepip.model.change import Halt, Reach, Removal, Why
 from safepip.model.elf import Binding, Flaw
-from safepip.model.environment import Claim, Distribution, EntryPoint, Unjudged
+from safepip.model.environment import Claim, Distribution, EntryPoint, Mapped, Unjudged
 from safepip.model.imports import Basis, Grade, ImportLoss
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import DistKey, TargetPath
@@ -92,6 +92,31 @@ def test_what_goes_and_was_not_looked_into_refuses_and_what_stays_so_does_not() 
             ("_pkg_editable.py", "no table", hook, ("cat", hook)),
         )
     ]
+
+
+def test_an_import_hook_that_builds_first_is_broken_where_its_program_goes() -> None:
+    ninja, hook = TargetPath("/env/bin/ninja"), at("_proj_editable_loader.py")
+    project, tool = dist("proj", ["_proj_editable_loader.py"]), dist("ninja", [ninja])
+    everybody = inventory(project, tool)
+    mapped = (Mapped("proj", TargetPath("/src/proj"), hook, ninja),)
+    there = replace(everybody, target=replace(everybody.target, mapped=mapped))
+
+    def losing(*dists: Distribution) -> list[Finding]:
+        files = tuple(path for one in dists for path in one.files or ())
+        return found(replace(BASE, removal=Removal(leaving=dists, files=files), inventory=there))
+
+    assert losing(tool) == [
+        Finding(
+            FindingKind.IMPORT_LOST,
+            Severity.REFUSE,
+            "proj",
+            "proj would fail: _proj_editable_loader.py runs bin/ninja when it is imported",
+            paths=(ninja,),
+            provider=Provider(ninja, ("ninja",), "ninja"),
+            proof=("grep", "-n", "ninja", hook),
+        )
+    ]
+    assert losing(tool, project) == losing(project) == []
 
 
 def test_a_survivor_whose_record_is_damaged_may_own_what_goes() -> None:

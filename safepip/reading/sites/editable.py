@@ -60,7 +60,18 @@ def _mapped(module: TargetPath) -> Iterator[Mapped]:
         for name, place in _tables(node):
             real = tree.realpath(place)
             folder, file = os.path.split(real)
-            yield Mapped(name, TargetPath(folder if file == "__init__.py" else real), module)
+            yield Mapped(name, TargetPath(folder if file == "__init__.py" else real), module, _builder(node))
+
+
+def _builder(node: ast.AST) -> TargetPath | None:
+    """meson-python's `MesonpyMetaFinder._rebuild` runs it before anything is imported."""
+    import ast
+
+    match node:
+        case ast.Call(args=[_, _, _, ast.List(elts=[ast.Constant(value=str(program)), *_]), *_]):
+            return TargetPath(tree.realpath(program)) if program.startswith("/") else None
+        case _:
+            return None
 
 
 def _tables(node: ast.AST) -> Iterator[tuple[str, str]]:

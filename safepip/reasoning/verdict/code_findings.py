@@ -10,11 +10,12 @@ from safepip.model.report import Consumer, Finding, FindingKind, Provider, Sever
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import LostRequirement
 from safepip.reasoning.verdict.evidence import Evidence
-from safepip.reasoning.verdict.finding import DEFAULT_SEVERITY, count, finding
+from safepip.reasoning.verdict.finding import DEFAULT_SEVERITY, count, finding, provider
 
 
 def of(evidence: Evidence) -> Iterator[Finding]:
     yield from _imports(evidence)
+    yield from _built(evidence)
     yield from _requirements(evidence)
 
 
@@ -42,6 +43,26 @@ def _imports(evidence: Evidence) -> Iterator[Finding]:
             proof=("sed", "-n", f"{first.line}p", first.importer)
             if first.line
             else ("grep", "-c", first.module, first.importer),
+        )
+
+
+def _built(evidence: Evidence) -> Iterator[Finding]:
+    """Editable installs whose import hook builds the project first, by a program that would go."""
+    removal, target = evidence.removal, evidence.inventory.target
+    hooks = {item.by: item.builder for item in target.mapped if item.builder}
+    for hook, builder in hooks.items():
+        if builder not in removal.files or hook in removal.files:
+            continue
+        owner = next(iter(evidence.inventory.owners([hook]).get(hook, ())), None)
+        name = owner.name if owner else relative(hook, evidence.inventory)
+        does = f"{relative(hook, evidence.inventory)} runs {relative(builder, evidence.inventory)} when it is imported"
+        yield finding(
+            FindingKind.IMPORT_LOST,
+            name,
+            f"{name} would fail: {does}",
+            paths=(builder,),
+            provider=provider(builder, evidence),
+            proof=("grep", "-n", builder.rpartition("/")[2], hook),
         )
 
 
