@@ -17,7 +17,7 @@ from safepip.commands import taken_names
 from safepip.commands.between import Both
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.imports import ImportLoss
+from safepip.model.imports import ImportLoss, Reference
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reading.sources import written_imports
 from safepip.reading.sources.moved import Moved, Place
@@ -107,17 +107,19 @@ def _unbound(side: _Side, tops: Collection[str]) -> imports.Dropped:
     everybody = side.inventory.everybody
     finder, owner = Finder(side.world, side.inventory.target), owner_of(everybody, side.inventory)
     modules = taken_names.Modules(finder, owner, side.lies, by_text=True)
-    asked = (
-        (dist, reference)
-        for dist, _, data in _sources(side, tops)
-        for reference in (*written_imports.taken(data), *written_imports.asked(data))
-        if dist in side.renewed or reference.module.partition(".")[0] in tops
-    )
-    gone = taken_names.absent(asked, modules)
+    gone = taken_names.absent(_asked(side, tops), modules)
     ending = (
         taken_names.ending(((path, data) for _, path, data in _sources(side, tops)), gone) if gone else {}
     )
     return imports.Dropped(names=gone, modules=ending)
+
+
+def _asked(side: _Side, tops: Collection[str]) -> Iterator[tuple[Distribution, Reference]]:
+    for dist, _, data in _sources(side, tops):
+        wanted = None if dist in side.renewed else tops
+        for reference in (*written_imports.taken(data), *written_imports.asked(data, wanted)):
+            if wanted is None or reference.module.partition(".")[0] in wanted:
+                yield dist, reference
 
 
 def _sources(side: _Side, tops: Collection[str]) -> Iterator[tuple[Distribution, TargetPath, bytes]]:

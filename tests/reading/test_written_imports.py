@@ -54,6 +54,10 @@ def test_what_is_taken_is_read_over_several_lines_with_comments_and_other_names(
     ]
 
 
+def test_of_some_modules_alone_what_is_asked_is_found_quicker() -> None:
+    assert list(asked(b"import a.b as c, d\nc.e; d.f\n", {"a"})) == [Reference("a.b", ("e",))]
+
+
 def test_what_is_asked_of_an_imported_module_is_every_name_behind_its_own() -> None:
     source = (
         b"import a.b as c, d.e\nimport f\n\n@c.g\nclass H(d.i): pass\n    import no\nx = c.j + xf.k + f.l.m\n"

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from safepip.model.imports import Reference
 
 _LISTED = rb"([ \t]*\((?:[^)#]|#[^\n]*)*+\)|(?:[^\n\\]|\\\n)*)"
 _FROM = re.compile(rb"from[ \t]+(\w[\w.]*)[ \t]+import\b" + _LISTED)
-_FROM_ANYWHERE = re.compile(rb"^[ \t]*from[ \t]+(\w[\w.]*)[ \t]+import\b" + _LISTED, re.MULTILINE)
 _IMPORT = re.compile(rb"import[ \t]+(\w(?:[^\n\\#;]|\\\n)*)")
 _COMMENT = re.compile(rb"#[^\n]*")
 _NAME = re.compile(rb"\w[\w.]*")
@@ -28,12 +27,16 @@ def unindented(data: bytes) -> Iterator[Reference]:
 
 def taken(data: bytes) -> Iterator[Reference]:
     """What is taken of other modules by `from module import names`, wherever that stands."""
-    for module, names in _FROM_ANYWHERE.findall(data):
-        yield _reference(module, names)
+    for found in _FROM.finditer(data):  # anchored at lines it would take ten times as long
+        line = data.rfind(b"\n", 0, found.start()) + 1
+        if not data[line : found.start()].strip():
+            yield _reference(found[1], found[2])
 
 
-def asked(data: bytes) -> Iterator[Reference]:
-    """The modules of `import module` at the beginning of a line, each with all names that follow its own anywhere."""
+def asked(data: bytes, tops: Collection[str] | None = None) -> Iterator[Reference]:
+    """The modules, below `tops` or any, of `import module` at the beginning of a line, each with all names that follow
+    its own anywhere.
+    """
     place = data.find(b"import ")
     while place >= 0:
         plain = _IMPORT.match(data, place) if place == 0 or data[place - 1] == 0x0A else None
@@ -41,6 +44,8 @@ def asked(data: bytes) -> Iterator[Reference]:
             module, alias = _NAME.search(item), _ALIAS.search(item)
             if module:
                 top = module[0].partition(b".")[0]
+                if tops is not None and top.decode("utf-8", "replace") not in tops:
+                    continue
                 names = re.findall(rb"\b%s\.(\w+)" % (alias[1] if alias else top), data)
                 yield _named(module[0] if alias else top, dict.fromkeys(names))
         place = data.find(b"import ", place + 1)
