@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from safepip.acting import mending
-from safepip.commands import audit, safely
+from safepip.commands import audit, safely, undo
 from safepip.commands.examine import examine
 from safepip.commands.patient import Patient
 from safepip.commands.scene import Scene
@@ -18,12 +18,13 @@ from safepip.model.policy import Policy
 from safepip.model.report import Decision, Severity
 from safepip.model.request import Safe
 from safepip.model.survey import Standing
-from safepip.reading import plain_file
+from safepip.reading import plain_file, tree
 from safepip.reading.sites import receipts
 from safepip.reading.sites.homes import homes_of
+from safepip.reading.sites.metadata import canonical
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.health import audit as auditing
-from safepip.reasoning.health import diagnosis, failing_imports, holdings, repair
+from safepip.reasoning.health import diagnosis, failing_imports, holdings, repair, undoing
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.reasoning.verdict.judge import judge
@@ -148,17 +149,9 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
 }
 
 
-def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
+def _means(patient: Patient, ailments: Sequence[Ailment]) -> repair.Means:
     scene = patient.scene
-    kept = [
-        repair.Kept(
-            held.receipt.id,
-            ", ".join(name for name, _ in held.receipt.leaving),
-            held.receipt.lost,
-        )
-        for home in homes_of(scene.target)
-        for held in receipts.held(home)
-    ]
+    kept = tuple(_kept(scene)) if any(item.level > Level.NOTE for item in ailments) else ()
     wanted = {key for item in ailments for key in item.mended_by}
     urls = {key: url for key in wanted if (url := _url(key, scene))}
     packages = {
@@ -167,7 +160,19 @@ def _means(patient: Patient, ailments: Iterable[Ailment]) -> repair.Means:
         if dist.info in patient.packages
     }
     removable = dict(_removable(patient, ailments))
-    return repair.Means(tuple(kept), removable, urls, packages, patient.stale)
+    return repair.Means(kept, removable, urls, packages, patient.stale)
+
+
+def _kept(scene: Scene) -> Iterator[undoing.Kept]:
+    """What can be undone as things stand."""
+    for home in homes_of(scene.target):
+        for receipt in (held.receipt for held in receipts.held(home)):
+            if tree.root() is None and undo.hindrances(receipt, scene.inventory):
+                continue
+            names = ", ".join(name for name, _ in receipt.leaving or receipt.arriving)
+            did = "removed" if not receipt.is_install else "replaced" if receipt.leaving else "installed"
+            dists = tuple((canonical(name), version) for name, version in receipt.leaving)
+            yield undoing.Kept(receipt.id, f"{did} {names}", receipt.lost, dists)
 
 
 def _url(key: DistKey, scene: Scene) -> str:

@@ -10,7 +10,7 @@ from safepip.acting import journal, turning, vault
 from safepip.commands import keeping, libraries
 from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
-from safepip.model.environment import Target
+from safepip.model.environment import Inventory, Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, ItemKind, Ledger, Receipt, Undone
 from safepip.reading.sites import receipts, site, standing
@@ -34,11 +34,16 @@ def undo(target: Target, number: int | None) -> Undone:
             raise receipts.DistrustedError(
                 "edited-vault", f"nothing is put back: {edited[0]} is not what was kept"
             )
-        taken = (*_installed_since(receipt, target), *standing.in_the_way(receipt))
+        taken = hindrances(receipt, site.take_inventory(target))
         if taken:
             return Undone(receipt, taken, notes=notes)
         _put_back(receipt)
         return Undone(receipt, notes=notes)
+
+
+def hindrances(receipt: Receipt, inventory: Inventory) -> tuple[TargetPath, ...]:
+    """What stands in the way of undoing it."""
+    return (*_installed_since(receipt, inventory), *standing.in_the_way(receipt))
 
 
 def look_again(undone: Undone, scene: Scene) -> Undone:
@@ -70,7 +75,7 @@ def drop(target: Target) -> Ledger:
     return gone
 
 
-def _installed_since(receipt: Receipt, target: Target) -> list[TargetPath]:
+def _installed_since(receipt: Receipt, inventory: Inventory) -> list[TargetPath]:
     """Metadata of the same distributions that came later: two at once would be what no installer makes."""
     gone = {canonical(name) for name, _ in (*receipt.leaving, *receipt.arriving)}
     own = {
@@ -79,7 +84,7 @@ def _installed_since(receipt: Receipt, target: Target) -> list[TargetPath]:
     }
     return [
         dist.info
-        for dist in site.take_inventory(target).distributions
+        for dist in inventory.distributions
         if dist.key in gone and dist.info not in own and standing.is_newer(dist.info, receipt.time)
     ]
 

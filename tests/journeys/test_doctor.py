@@ -127,6 +127,25 @@ def test_what_safepip_itself_removed_is_put_back_from_what_it_kept(story: Enviro
     assert found(fix(story).report, "error") == []
 
 
+def test_what_was_removed_whole_is_put_back_too_unless_something_has_taken_its_place(
+    environment: Environment, wheels: Path
+) -> None:
+    environment.add("lib", {"lib.py": "x = 1\n"}, version="1.5")
+    environment.add("app", {"app.py": "import lib\n"}, requires=["lib>=1.2"])
+    environment.add("old", {"old.py": ""}, requires=["lib<1"])
+    environment.safepip("uninstall", "-y", "--force", "lib")
+    assert commands(diagnosis(environment)) == [["undo", "1"], ["install", "lib<1"]]
+    (environment.site / "lib.py").write_text("")
+    assert commands(diagnosis(environment)) == [["install", "lib>=1.2,<1"]]
+    (environment.site / "lib.py").unlink()
+    mended = fix(environment, wheels)
+    assert (mended.report["done"], mended.report["failed"]) == (
+        ["Undo change 1, which removed lib"],
+        "Install what is required: lib<1",
+    )
+    assert found(mended.report) == [("unmet-requirement", "old", None)]
+
+
 def test_an_intruder_that_nobody_needs_is_removed_safely(story: Environment, wheels: Path) -> None:
     make_wheel(
         wheels,

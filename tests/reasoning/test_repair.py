@@ -7,7 +7,8 @@ from dataclasses import replace
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
-from safepip.reasoning.health.repair import Kept, Means, plan
+from safepip.reasoning.health.repair import Means, plan
+from safepip.reasoning.health.undoing import Kept
 from support.environments import at, dist, inventory
 
 TORCH = dist("torch", version="2.9.1+cu128")
@@ -71,7 +72,7 @@ def test_what_was_installed_from_an_archive_comes_from_there_again() -> None:
 
 
 def test_what_is_kept_comes_before_what_must_be_fetched() -> None:
-    kept = Kept(3, "cudnn-cu13", frozenset([at("cudnn/libcudnn.so.9")]))
+    kept = Kept(3, "removed cudnn-cu13", frozenset([at("cudnn/libcudnn.so.9")]))
     assert steps(lost(NUMPY), HOLLOW, LIBRARY, means=Means((kept,))) == [
         ("undo", "3"),
         ("install", "--no-deps", "--force-reinstall", "numpy==2.0"),
@@ -79,7 +80,7 @@ def test_what_is_kept_comes_before_what_must_be_fetched() -> None:
 
 
 def test_a_change_that_kept_only_a_part_of_what_is_missing_is_not_undone() -> None:
-    kept = Kept(3, "other", frozenset([at("other.py")]))
+    kept = Kept(3, "removed other", frozenset([at("other.py")]))
     assert steps(HOLLOW, means=Means((kept,)))[0][0] == "install"
 
 
@@ -266,9 +267,12 @@ def test_the_index_of_a_local_label_is_asked_for_and_the_changes_of_a_person_are
 
 def test_the_latest_change_is_undone_first_and_one_that_kept_nothing_that_is_missed_is_not() -> None:
     file, other = at("cudnn/libcudnn.so.9"), at("numpy/a.py")
-    early, late = Kept(1, "both", frozenset([file, other])), Kept(2, "cudnn", frozenset([file]))
+    early, late = (
+        Kept(1, "removed both", frozenset([file, other])),
+        Kept(2, "removed cudnn", frozenset([file])),
+    )
     gone = replace(lost(NUMPY), paths=(other,))
-    again = Kept(0, "cudnn", frozenset([file]))
+    again = Kept(0, "removed cudnn", frozenset([file]))
     cures, _ = plan((HOLLOW, gone), inventory(CUDNN, NUMPY), Means((again, early, late)))
     assert [(cure.title, cure.cures) for cure in cures] == [
         ("Undo change 2, which removed cudnn", (HOLLOW,)),
@@ -297,7 +301,7 @@ def test_what_a_kept_change_brings_back_is_every_library_of_its_files_and_no_oth
     same = replace(LIBRARY, mended_by=())
     named = Ailment(Check.MISSING_SYMBOL, Level.ERROR, "torch", "", soname="libcudnn.so.9")
     cures, incurable = plan(
-        (HOLLOW, same, other, named), inventory(CUDNN), Means((Kept(1, "cudnn", frozenset([file])),))
+        (HOLLOW, same, other, named), inventory(CUDNN), Means((Kept(1, "removed cudnn", frozenset([file])),))
     )
     assert [cure.cures for cure in cures] == [(HOLLOW, same)]
     assert incurable == (other, named)
@@ -360,3 +364,29 @@ def test_those_who_can_go_together_go_by_one_command() -> None:
         )
     ]
     assert incurable == ()
+
+
+def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> None:
+    kept = Kept(
+        4,
+        "removed numpy, six",
+        frozenset([at("six.py"), at("yaml/__init__.py")]),
+        ((NUMPY.key, "2.0"), (DistKey("six"), "odd")),
+    )
+    fits, other, six = unmet("pandas", "numpy>=2"), unmet("old", "numpy<2"), unmet("attrs", "six>=1")
+    odd = unmet("odd", "numpy>=!")
+    module = Ailment(
+        Check.MISSING_MODULE, Level.ERROR, "app", "fails", chain=("import app", "app.py:3", "import yaml.x")
+    )
+    brought, another = replace(module, wants="PyYAML"), replace(module, chain=("import app", "import yam"))
+    found = (fits, other, six, odd, module, brought, another)
+    cures, incurable = plan(found, inventory(), Means((kept,)))
+    assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
+        ("Undo change 4, which removed numpy, six", ("undo", "4"), (fits, module)),
+        (
+            "Install what is required: numpy<2,>=!, six>=1, PyYAML",
+            ("install", "numpy<2,>=!", "six>=1", "PyYAML"),
+            (other, six, odd, brought),
+        ),
+    ]
+    assert incurable == (another,)

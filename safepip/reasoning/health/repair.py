@@ -13,6 +13,7 @@ from typing import NamedTuple
 from safepip.model.diagnosis import Ailment, Check, Cure, Level
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
+from safepip.reasoning.health import undoing
 from safepip.reasoning.requirements import requirement_key
 
 REINSTALLED = frozenset(
@@ -31,18 +32,10 @@ LOST = "the changes made there are lost, and --fix alone leaves it out"
 _PARTS = re.compile(r"([\w.-]+)\[?([^]<>=!~]*)]?(.*)", re.DOTALL)  # name, extras, specifiers
 
 
-class Kept(NamedTuple):
-    """A change that can be undone: what it took that is missing now."""
-
-    number: int
-    what: str
-    paths: frozenset[TargetPath]
-
-
 class Means(NamedTuple):
     """What there is to mend with, beside the index."""
 
-    kept: tuple[Kept, ...] = ()
+    kept: tuple[undoing.Kept, ...] = ()
     removable: Mapping[
         tuple[str, ...], Collection[DistKey]
     ] = {}  # by names: whom removing them safely makes whole
@@ -96,26 +89,10 @@ def _put_back(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterat
 
 def _undo(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     for kept in sorted(means.kept, reverse=True):
-        cured = _cured_by_paths(left, kept.paths)
+        cured = undoing.cured(left, kept)
         if cured:
-            title = f"Undo change {kept.number}, which removed {kept.what}"
+            title = f"Undo change {kept.number}, which {kept.what}"
             yield Cure(title, _safepip(inventory, "undo", str(kept.number)), cured)
-
-
-def _cured_by_paths(left: Sequence[Ailment], paths: frozenset[TargetPath]) -> tuple[Ailment, ...]:
-    """Whose missing files are all among `paths`, and what those bring about."""
-    whole = {
-        item.mended_by[0]
-        for item in left
-        if item.check in {Check.HOLLOW, Check.MISSING_FILE} and paths.issuperset(item.paths)
-    }
-    names = {path.rpartition("/")[2] for path in paths}
-    return tuple(
-        item
-        for item in left
-        if (item.mended_by and whole.issuperset(item.mended_by))
-        or (item.check is Check.MISSING_LIBRARY and item.soname in names)
-    )
 
 
 def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
