@@ -172,7 +172,7 @@ def _unneeded(judged: Sequence[Judged], auditor: Auditor) -> Iterator[Unneeded]:
 
 
 def _uninstall(keys: Sequence[DistKey], scene: Scene, *, safe: bool = False) -> tuple[str, ...]:
-    start = ("safepip", "--python", scene.target.executable, "uninstall")
+    start = scene.target.inside("safepip", "--python", scene.target.executable, "uninstall")
     return (*start, *(["--safe"] if safe else []), *keys)
 
 

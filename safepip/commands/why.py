@@ -241,7 +241,7 @@ def _cuda_folders(scene: Scene) -> Iterator[str]:
 def _bringers(missing: Collection[str], uses: Iterable[Use], scene: Scene) -> Iterator[Bringer]:
     """Who would bring the missing names: RECORD first, then what was removed here, then requirements by their names."""
     told = set()
-    python = scene.target.executable
+    safepip = scene.target.inside("safepip", "--python", scene.target.executable)
     wanting = {use.distribution for use in uses if use.how < Standing.PRELOADED}
     users = [dist for dist in scene.inventory.distributions if dist.name in wanting]
     required = {requirement_key(written) for dist in users for written in dist.requires}
@@ -250,7 +250,7 @@ def _bringers(missing: Collection[str], uses: Iterable[Use], scene: Scene) -> It
         if dist.key not in told and scene.disk.kind(path) is None:
             told.add(dist.key)
             pinned = f"{dist.key}=={dist.version}"
-            command = ("safepip", "--python", python, "install", "--no-deps", "--force-reinstall", pinned)
+            command = (*safepip, "install", "--no-deps", "--force-reinstall", pinned)
             listed = relative(path, scene.inventory)
             yield Bringer(
                 f"{dist.name} {dist.version}", f"its RECORD lists {listed}, which is not there", command
@@ -259,7 +259,7 @@ def _bringers(missing: Collection[str], uses: Iterable[Use], scene: Scene) -> It
         for held in receipts.held(home):
             if any(path.rpartition("/")[2] in missing for path in held.receipt.lost):
                 what = ", ".join(f"{name} {version}" for name, version in held.receipt.leaving)
-                undo = ("safepip", "--python", python, "undo", str(held.receipt.id))
+                undo = (*safepip, "undo", str(held.receipt.id))
                 yield Bringer(what, f"change {held.receipt.id} removed it, and it is kept", undo)
     for dist in users:
         for name in missing:

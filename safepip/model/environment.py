@@ -85,6 +85,18 @@ class Target:
         """The prefix as people are told it."""
         return self.prefix if self.root is None else f"{self.prefix} of the image {self.root}"
 
+    def inside(self, *command: str) -> tuple[str, ...]:
+        """`command` as it is to be given on this machine: of an image, inside it."""
+        return command if self.root is None else ("chroot", self.root, *command)
+
+    def outside(self, command: tuple[str, ...]) -> tuple[str, ...]:
+        """`command`, a look at files of the environment, by tools of this machine."""
+        if self.root is None or not command:
+            return command
+        if command[0] == "dpkg":
+            return (command[0], f"--root={self.root}", *command[1:])
+        return tuple(f"{self.root}{word}" if word.startswith("/") else word for word in command)
+
     @property
     def suffixes(self) -> tuple[str, ...]:
         """What an extension module's file ends in. A build with assertions takes a plain build's as well (ALT_SOABI)."""

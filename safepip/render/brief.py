@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Sequence
 
 from safepip.errors import printable
+from safepip.model.environment import Target
 from safepip.model.report import Decision, Finding, Severity, Verdict
 from safepip.render import terminal
 
@@ -27,7 +28,7 @@ def show(verdict: Verdict) -> str:
         _HEADLINE,
     )
     last = printable(_instead(verdict))
-    lines = [first, _cut(printable(f"environment: {verdict.target.executable}"), _EVIDENCE)]
+    lines = [first, _cut(printable(f"environment: {_environment(verdict.target)}"), _EVIDENCE)]
     lines += [_cut(printable(line), _EVIDENCE) for line in verdict.remarks.lines[:3]]
     room = MOST - len(last) - sum(len(line) + 1 for line in lines) - len("… and 1000 more: add --json\n")
     for number, finding in enumerate(findings):
@@ -53,8 +54,13 @@ def _instead(verdict: Verdict) -> str:
             return f"Run instead: {best}{command}"
     if verdict.remedies:
         return f"Run instead: nothing. {verdict.remedies[0].title}"
+    safepip = verdict.target.inside("safepip", "--python", verdict.target.executable)
     forced = "uninstall --force" if verdict.decision is Decision.REFUSE else "uninstall without --fail-on"
-    return f"Run instead: nothing, or `safepip --python {shlex.quote(verdict.target.executable)} {forced} …` on a person's word"
+    return f"Run instead: nothing, or `{shlex.join(safepip)} {forced} …` on a person's word"
+
+
+def _environment(target: Target) -> str:
+    return target.executable if target.root is None else f"{target.executable} of the image {target.root}"
 
 
 def _removes_more(command: Sequence[str]) -> bool:

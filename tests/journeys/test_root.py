@@ -52,7 +52,36 @@ def test_a_removal_in_an_image_is_judged_by_the_image_and_told_by_its_paths(imag
     }
     lost = next(item for item in report["findings"] if item["kind"] == "library-lost")
     assert lost["provider"]["path"] == "/usr/local/lib/python3.12/site-packages/provider/libstory.so.1"
-    assert str(image.root) not in json.dumps({**report, "environment": {}})
+    told_apart: dict[str, object] = {"environment": {}, "remedies": [], "findings": []}
+    findings = [{**item, "proof": []} for item in report["findings"]]
+    assert str(image.root) not in json.dumps([{**report, **told_apart}, findings])
+
+
+def test_what_is_to_be_given_for_an_image_is_given_inside_it_and_what_proves_looks_at_its_files(
+    image: Image,
+) -> None:
+    """The same command without it would act on this machine, which may have a Python of that name, too."""
+    story(image)
+    report = image.safepip("uninstall", "--dry-run", "--json", "provider").report
+    inside = ["chroot", str(image.root), "safepip", "--python", "/usr/local/bin/python3"]
+    commands = [command for item in report["remedies"] for command in item["commands"]]
+    assert commands == [
+        [*inside, "uninstall", "provider", "app"],
+        [*inside, "install", "--no-deps", "--force-reinstall", "provider==1.0"],
+    ]
+    proof = report["findings"][0]["proof"]
+    assert proof[:2] == ["readelf", "-d"]
+    assert proof[2] == f"{image.site}/app/_core{image.suffix}"
+    said = image.safepip("uninstall", "--dry-run", "provider").out
+    assert f"environment: /usr/local/bin/python3 of the image {image.root}\n" in said
+    (image.site / "provider/libstory.so.1").unlink()
+    cures = [item["commands"] for item in image.safepip("doctor", "--json").report["remedies"]]
+    reinstall = [*inside, "install", "--no-deps", "--force-reinstall", "provider==1.0"]
+    assert cures == [[reinstall]]
+    brought = image.safepip("why", "--json", "libstory.so.1").report["brought_by"]
+    assert [item["command"] for item in brought] == [reinstall]
+    audited = image.safepip("audit", "--json", "--remove", "provider", "--remove", "app").report
+    assert audited["commands"] == [[*inside, "uninstall", "provider", "app"]]
 
 
 def test_the_report_for_people_names_the_image(image: Image) -> None:

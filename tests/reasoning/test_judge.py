@@ -212,6 +212,20 @@ def test_what_goes_and_cannot_be_read_is_never_allowed() -> None:
     assert judge(unread, Policy()).decision is Decision.REFUSE
 
 
+def test_of_an_image_proofs_look_at_its_files_and_remedies_are_given_inside_it() -> None:
+    file = TargetPath("/usr/lib/x.py")
+    reach = Reach(file, Why.DPKG, NUMPY, "python3-numpy")
+    seen = evidence(NUMPY, NUMPY, PANDAS)
+    image = replace(seen.inventory, target=replace(seen.inventory.target, root="/mnt"))
+    seen = replace(seen, inventory=image, removal=Removal(leaving=(NUMPY,), reaches=(reach,)))
+    verdict = judge(replace(seen, unreadable_going=((file, Flaw.CUT_OFF),)), Policy())
+    assert [finding.proof for finding in verdict.findings] == [
+        ("dpkg", "--root=/mnt", "-S", "/usr/lib/x.py"),
+        ("readelf", "-d", "/mnt/usr/lib/x.py"),
+    ]
+    assert verdict.remedies[0].commands == (("chroot", "/mnt", "apt", "remove", "python3-numpy"),)
+
+
 @pytest.mark.parametrize("kind", FindingKind)
 def test_every_kind_has_a_severity(kind: FindingKind) -> None:
     assert kind in DEFAULT_SEVERITY

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -74,6 +75,10 @@ def doctor(
         if not flags["yes"]:
             _agree()
         return _fix(diagnosis, cures, found.policy, style, as_json=how.kind == "json")
+    target = found.target
+    if target.root is not None:
+        inside = (replace(cure, command=target.inside(*cure.command)) for cure in diagnosis.cures)
+        diagnosis = replace(diagnosis, cures=tuple(inside))
     told = Told(
         lambda: render.report(diagnosis),
         lambda: render.show(diagnosis, style),

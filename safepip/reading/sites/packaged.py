@@ -90,11 +90,10 @@ def _with_keeper(skip: Skip, inventory: Inventory) -> Skip:
     except OSError:
         inside = []
     keeper = next(iter(of_dpkg(frozenset([dist.info, *inside])).values()), None)
-    return (
-        skip._replace(reason=f"{skip.reason}: dpkg keeps it as {keeper} (apt remove {keeper})")
-        if keeper
-        else skip
-    )
+    if keeper is None:
+        return skip
+    command = " ".join(inventory.target.inside("apt", "remove", keeper))
+    return skip._replace(reason=f"{skip.reason}: dpkg keeps it as {keeper} ({command})")
 
 
 def noted(removal: Removal) -> tuple[Unjudged, ...]:

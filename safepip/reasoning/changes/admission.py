@@ -13,7 +13,7 @@ def refused(request: Uninstall, settings: PipSettings, target: Target) -> Refuse
     lifted = request.break_system_packages or settings.break_system_packages
     if target.externally_managed and target.pip.release >= (23,) and not lifted:
         return Refused(
-            f"externally-managed-environment: {target.prefix} is kept by the system's package manager"
+            f"externally-managed-environment: {target.place} is kept by the system's package manager"
             " (--break-system-packages overrides)",
             1,
         )

@@ -72,7 +72,7 @@ def remedies(verdict: Verdict, turn: Turn, words: Sequence[str]) -> tuple[Remedy
     """What to do instead of an install that breaks something; without `words` it is done, and what mends it."""
     if not any(item.severity is Severity.REFUSE for item in verdict.findings):
         return ()
-    safepip = ("safepip", "--python", verdict.target.executable)
+    safepip = verdict.target.inside("safepip", "--python", verdict.target.executable)
     pinned = tuple(f"{dist.key}=={dist.version}" for dist in turn.arriving)
     kinds = {item.kind for item in verdict.findings if item.severity is Severity.REFUSE}
     found = []

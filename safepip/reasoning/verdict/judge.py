@@ -29,6 +29,9 @@ def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdi
         for old, new in zip(ungraded, graded, strict=True)
         if new.severity < old.severity
     }
+    target = evidence.inventory.target
+    if target.root is not None:
+        graded = [replace(finding, proof=target.outside(finding.proof)) for finding in graded]
     graded.sort(key=lambda finding: -finding.severity)
     shared = [
         Shared(
@@ -39,7 +42,7 @@ def weigh(evidence: Evidence, found: Iterable[Finding], policy: Policy) -> Verdi
         for item in evidence.shares
     ]
     return Verdict(
-        target=evidence.inventory.target,
+        target=target,
         removal=evidence.removal,
         findings=tuple(graded),
         shared=tuple(shared),

@@ -102,11 +102,15 @@ def _packaged(verdict: Verdict) -> list[Remedy]:
     return [
         Remedy(
             f"Remove it with {tool}, which keeps it",
-            ((*command, *_prefix_of(why, verdict), *(package.partition("=")[0] for package in packages)),),
+            (verdict.target.inside(*command, *_prefix_of(why, verdict), *map(_without_version, packages)),),
         )
         for why, (tool, command) in PACKAGE_MANAGERS.items()
         if (packages := sorted({reach.owner for reach in verdict.removal.reaches if reach.why is why}))
     ]
+
+
+def _without_version(package: str) -> str:
+    return package.partition("=")[0]
 
 
 def _prefix_of(why: Why, verdict: Verdict) -> tuple[str, ...]:
@@ -192,7 +196,7 @@ def _special(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
 
 
 def _command(verdict: Verdict, action: str, *words: str) -> tuple[str, ...]:
-    return ("safepip", "--python", verdict.target.executable, action, *words)
+    return verdict.target.inside("safepip", "--python", verdict.target.executable, action, *words)
 
 
 def _keys(dists: Sequence[Distribution]) -> list[str]:
