@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
@@ -37,6 +36,10 @@ def held(handle: int, patience: float = PATIENCE) -> Iterator[None]:
 
 
 def _wait(handle: int, patience: float) -> None:
+    try:
+        import fcntl
+    except ImportError as error:
+        raise SafepipError("no-lock", "this system has no file locks", "Look only: --dry-run.") from error
     until = time.monotonic() + patience
     while True:
         try:

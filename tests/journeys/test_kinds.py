@@ -357,3 +357,32 @@ def test_a_package_folder_that_is_a_link_is_its_recorders(users: Environment) ->
     (users.site / "user").rename(users.prefix.parent / "elsewhere")
     (users.site / "user").symlink_to(users.prefix.parent / "elsewhere")
     assert found(users.safepip("uninstall", "--dry-run", "--json", "plain")) == IMPORT_LOST
+
+
+# What a Python on Windows, and in part on macOS, lacks.
+ELSEWHERE = """
+import os, sys
+for name in ("fcntl", "grp", "pwd", "resource", "termios"):
+    sys.modules[name] = None
+for name in ("geteuid", "getuid", "getegid", "getgid", "getgroups", "uname", "fchown"):
+    delattr(os, name)
+sys.platform = "darwin"
+from safepip.__main__ import main
+sys.exit(main())
+"""
+
+
+def test_looking_needs_no_module_or_call_that_linux_alone_has(users: Environment) -> None:
+    python = ["--python", str(users.python)]
+    for words in (
+        ["uninstall", "--dry-run", "--json", "plain"],
+        ["doctor", "--json"],
+        ["why", "--json", "plain"],
+    ):
+        here = run([sys.executable, "-m", "safepip", *python, *words])
+        elsewhere = run([sys.executable, "-c", ELSEWHERE, *python, *words])
+        assert (elsewhere.code, elsewhere.out, elsewhere.err) == (here.code, here.out, "")
+    assert (
+        found(run([sys.executable, "-c", ELSEWHERE, *python, "uninstall", "--dry-run", "--json", "plain"]))
+        == IMPORT_LOST
+    )

@@ -13,7 +13,7 @@ from typing import Any
 
 from safepip.errors import TargetError
 from safepip.model.environment import Target
-from safepip.reading import tree
+from safepip.reading import tree, users
 
 _SECONDS = 10
 _PROGRAM = """
@@ -69,7 +69,7 @@ def refuse_foreign_target(target: Target) -> None:
 
 def refuse_foreign(*needed: str) -> None:
     """Root runs nothing that another user can exchange: neither a file nor a folder on the way to it."""
-    if os.geteuid() != 0:
+    if users.effective() != 0:
         return
     steps: set[str] = set()
     for path in needed:

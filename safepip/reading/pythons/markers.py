@@ -39,14 +39,21 @@ def read(lies: Layout, program: str) -> Mapping[str, str]:
 
 
 def _of_this_machine() -> Mapping[str, str]:
-    kernel = os.uname()
+    system, _, release, version, machine = os.uname() if hasattr(os, "uname") else _told_by_platform()
     return {
-        "platform_machine": kernel.machine,
-        "platform_release": kernel.release,
-        "platform_system": kernel.sysname,
-        "platform_version": kernel.version,
+        "platform_machine": machine,
+        "platform_release": release,
+        "platform_system": system,
+        "platform_version": version,
         "sys_platform": sys.platform,
     }
+
+
+def _told_by_platform() -> tuple[str, str, str, str, str]:
+    import platform  # it takes some milliseconds
+
+    known = platform.uname()
+    return known.system, known.node, known.release, known.version, known.machine
 
 
 def _of_image(program: str) -> Mapping[str, str]:

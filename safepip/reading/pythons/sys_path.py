@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from safepip.reading import plain_file, tree
+from safepip.reading import plain_file, tree, users
 from safepip.reading.pythons.layout import Layout, VenvConfig
 
 
@@ -67,7 +67,7 @@ def _python_path(environ: Mapping[str, str]) -> Iterator[str]:
 
 def _user_site(base: str, layout: Layout, environ: Mapping[str, str]) -> str | None:
     """The user's own site folder, where it exists and is allowed (site.py:check_enableusersite)."""
-    if environ.get("PYTHONNOUSERSITE") or os.geteuid() != os.getuid() or os.getegid() != os.getgid():
+    if environ.get("PYTHONNOUSERSITE") or users.is_borrowed():
         return None
     folder = f"{base}/lib/{os.path.basename(layout.stdlib)}/site-packages"
     return folder if tree.isdir(folder) else None

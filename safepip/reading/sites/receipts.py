@@ -16,7 +16,7 @@ from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, Held, Item, ItemKind, Receipt
-from safepip.reading import tree
+from safepip.reading import tree, users
 from safepip.reading.sites.homes import homes_of
 
 FORMAT = 2
@@ -128,7 +128,7 @@ def _distrusted(path: str, kind: int, forbidden: int) -> str:
         return ""
     if stat.S_IFMT(status.st_mode) != kind:
         return f"{path} is not what safepip makes"
-    if status.st_uid not in {0, os.geteuid()}:
+    if status.st_uid not in {0, users.effective()}:
         return f"{path} belongs to another user"
     return f"{path} can be written by others" if status.st_mode & forbidden else ""
 

@@ -19,7 +19,7 @@ from typing import Any
 from safepip.model.environment import Distribution, Target
 from safepip.model.imports import Choice, Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
-from safepip.reading import tree
+from safepip.reading import tree, users
 
 SCHEMA = 6
 _UNENCODABLE = re.compile(
@@ -166,7 +166,7 @@ def open_cache(environ: Mapping[str, str], target: Target) -> Cache:
 
 def _is_own(folder: str) -> bool:
     """Whether nobody but this user and root can write there, or exchange a folder on the way: sudo may keep HOME."""
-    trusted = {0, os.geteuid()}
+    trusted = {0, users.effective()}
     path = folder
     while path not in {"", "/"}:
         try:
