@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
@@ -71,6 +72,7 @@ def _is_code(path: TargetPath) -> bool:
     return path.endswith((".py", ".so"))
 
 
+@cache
 def _requirements(dist: Distribution) -> frozenset[DistKey]:
     keys = (requirement_key(written) for written in dist.requires if "extra ==" not in written)
     return frozenset(key for key in keys if key)

@@ -25,7 +25,7 @@ SCHEMA = 6
 _UNENCODABLE = re.compile(
     rb"\\u[dD](?:[89aAbB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..\\u[dD])(?:[d-fD-F]|[cC][0-7]))|[^\x00-\x7f]"
 )  # half of a pair; no file name has one
-MOST_FILES = 2000
+MOST_FILES = 10_000  # of all environments: two for each distribution
 MOST_NAMES = 300  # that one distribution was searched for
 
 Names = dict[str, tuple[TargetPath, ...]]

@@ -92,7 +92,8 @@ def examine(
     lost = frozenset(map(worlds[0].real, dropped.folders))
     after = Finder(worlds[1], inventory.target, [folder for folder in before.path if folder not in lost])
     gone = {**gone_names(removal, before, after), **dropped.names}
-    staying = [dist for dist in inventory.everybody if dist not in removal.leaving]
+    leaving = {dist.info for dist in removal.leaving}
+    staying = [dist for dist in inventory.everybody if dist.info not in leaving]
     naming: dict[TargetPath, tuple[TargetPath, ...]] = {}
     for dist in staying if gone else ():
         found = code.naming(dist, tuple(gone))
