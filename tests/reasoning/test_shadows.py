@@ -53,7 +53,7 @@ def test_what_is_found_later_than_what_is_there_shadows_nothing(there: str, fres
 
 def test_an_init_that_comes_into_a_namespace_hides_its_parts_in_other_folders_only() -> None:
     other = TargetPath("/usr/lib/python3/dist-packages")
-    outer = replace(dist("outer", ("ns/far.py",)), location=other, files=(TargetPath(f"{other}/ns/far.py"),))
+    outer = dist("outer", (f"{other}/ns/far.py", f"{other}/nsx.py"))
     near = dist("near", ("ns/near.py",))
     wide = replace(target(), path=(*target().path, other))
     there = {**files({"ns/near.py": b""}), f"{other}/ns/far.py": b""}
@@ -65,3 +65,17 @@ def test_an_init_that_comes_into_a_namespace_hides_its_parts_in_other_folders_on
         inventory(near, outer),
     )
     assert found == {TargetPath(f"{other}/ns/far.py"): came}
+
+
+def test_each_file_that_comes_is_looked_at_whatever_comes_before_it() -> None:
+    there, fresh = ("a/__init__.py", "x.py", "z.py"), ("a/new.py", "b-c.py", "x/__init__.py", f"z{EXT}")
+    assert over(there, fresh) == {"x.py": "x/__init__.py", "z.py": f"z{EXT}"}
+
+
+def test_a_site_folder_in_another_folder_of_the_path_gives_no_name_through_that() -> None:
+    outer = TargetPath(SITE.removesuffix("/site-packages"))
+    nested = replace(target(), path=(outer, SITE))
+    there = files({"x.py": b"", f"{outer}/x.py": b""})
+    came = at("x/__init__.py")
+    after = Finder(FakeWorld({**there, came: b""}), nested)
+    assert shadowed((came,), Finder(FakeWorld(there), nested), after, inventory()) == {}

@@ -43,6 +43,10 @@ def test_side_folders_and_what_no_import_can_name_are_no_beginning(name: str) ->
     assert tops(name) == ()
 
 
+def test_a_module_that_is_shipped_as_byte_code_alone_begins_and_the_cache_of_one_does_not() -> None:
+    assert tops("old.pyc", "pkg/__init__.pyc", "__pycache__/other.cpython-312.pyc") == ("old", "pkg")
+
+
 def test_a_recorded_file_that_is_not_there_is_no_beginning() -> None:
     assert tops("pkg.py", recorded=("gone/__init__.py", "other.py")) == ("pkg",)
 

@@ -18,7 +18,7 @@ def shadowed(
 ) -> Mapping[TargetPath, TargetPath]:
     """By the file of a module that is found `before`: the one, of those that are `fresh`, that `after` finds for it."""
     came = frozenset(fresh)
-    names = dict.fromkeys(name for path in sorted(came) for name in _names(path, before))
+    names = dict.fromkeys(name for path in sorted(came) for name in _names(path, after))
     found: dict[TargetPath, TargetPath] = {}
     for name in names:
         was, now = before.find(name), after.find(name)
@@ -34,15 +34,11 @@ def shadowed(
 
 
 def _names(path: TargetPath, finder: Finder) -> Iterator[str]:
-    """What the module in this file is called, and the packages that it lies in, as far as they were there before."""
+    """What the module in this file is called, by each folder of the path that it lies in."""
     for root in finder.path:
-        if not path.startswith(f"{root}/"):
-            continue
-        *parts, last = path[len(root) + 1 :].split("/")
-        stem = finder.stem(last)
-        parts = parts if stem == "__init__" else [*parts, stem]
-        for count in range(1, len(parts) + 1):
-            name = ".".join(parts[:count])
-            if not all(map(str.isidentifier, parts[:count])) or finder.find(name) is None:
-                break
-            yield name
+        if path.startswith(f"{root}/"):
+            *folders, last = path[len(root) + 1 :].split("/")
+            stem = finder.stem(last)
+            parts = folders if stem == "__init__" else [*folders, stem]
+            if all(map(str.isidentifier, parts)):
+                yield ".".join(parts)

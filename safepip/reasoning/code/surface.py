@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import accumulate
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, EntryPoint, Inventory
@@ -44,8 +45,8 @@ def top_modules(dist: Distribution, inventory: Inventory, finder: Finder) -> tup
     names: dict[str, None] = {}
     own = frozenset(dist.used)
     for path in dist.used:
-        if not path.endswith((".py", ".so")):
-            continue
+        if not path.endswith((".py", ".so", ".pyc")) or "/__pycache__/" in path:
+            continue  # most files end here
         *folders, last = inventory.target.below(path).split("/")
         if folders and (folders[0] in SIDE_FOLDERS or folders[0] in names):
             continue
@@ -77,8 +78,7 @@ def topmost_names(inventory: Inventory) -> frozenset[str]:
 
 def _topmost(parts: list[str], own: frozenset[TargetPath], finder: Finder) -> str:
     """The first on the way that is one of `own` files: the packages above it may be another's."""
-    for count in range(1, len(parts) + 1):
-        name = ".".join(parts[:count])
+    for name in accumulate(parts, "{}.{}".format):
         found = finder.find(name)
         if found is None:
             return ""
@@ -96,5 +96,4 @@ def _is_loaded(entry: EntryPoint, inventory: Inventory) -> bool:
 
 def _prefixes(group: str) -> Iterator[str]:
     words = group.lower().replace(".", "-").replace("_", "-").split("-")
-    for count in range(1, len(words) + 1):
-        yield "-".join(words[:count])
+    return accumulate(words, "{}-{}".format)
