@@ -5,6 +5,7 @@ Only statements at the beginning of a line are asked, and of names those that on
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
@@ -21,6 +22,7 @@ from safepip.reasoning.code.imports import Naming
 from safepip.reasoning.dependents import owner_of
 from safepip.reasoning.health import diagnosis
 
+MAKES_MODULES = re.compile(rb"\bmodules\b|__path__|meta_path|path_hooks|extend_path|declare_namespace")
 CARRIED = "/_vendor/"  # the closure of imports knows of these
 By = dict[str, dict[TargetPath, tuple[TargetPath, ...]]]  # by name and info: the sources
 
@@ -58,9 +60,11 @@ def look(scene: Scene) -> Nowhere:
                 if top[:1] != "_":
                     missed.add(top)
                     _note(missing, top, dist, path)
-            elif reference.names:
-                asked.append((dist, reference))
-                _note(taken, reference.module, dist, path)
+                continue
+            inner = _taken(reference, finder)
+            if inner.names:
+                asked.append((dist, inner))
+                _note(taken, inner.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
     modules = taken_names.Modules(
         finder, owner_of(scene.inventory.everybody, scene.inventory), lambda path: path
@@ -69,6 +73,29 @@ def look(scene: Scene) -> Nowhere:
     nowhere = tuple(name for name in missing if name not in carried)
     by = {name: missing[name] for name in nowhere} | {name: taken[name.rpartition(".")[0]] for name in names}
     return Nowhere(by, nowhere, names)
+
+
+def _taken(reference: Reference, finder: Finder) -> Reference:
+    """`import a.b` asks `a` for `b`, where that is no module and `a` makes none while it is imported."""
+    module, names = reference
+    while finder.find(module) is None:
+        module, _, last = module.rpartition(".")
+        names = (last,)
+    found = finder.find(module)
+    if (
+        module != reference.module
+        and found is not None
+        and (found.path is None or _makes_modules(found.path))
+    ):
+        return Reference(module)
+    return Reference(module, names)
+
+
+def _makes_modules(path: TargetPath) -> bool:
+    try:
+        return MAKES_MODULES.search(content(path)) is not None
+    except OSError:
+        return True
 
 
 def _statements(dist: Distribution) -> Iterator[tuple[TargetPath, Reference]]:

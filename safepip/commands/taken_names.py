@@ -18,6 +18,10 @@ from safepip.reading.sources.modules import content, recorded_sources
 from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder
 
+BY_TEXT = re.compile(
+    rb"setattr\(|__dict__|\b(?:globals|locals|vars|exec)\(|\bmodules\b|^def __getattr__|[Ll]azy", re.MULTILINE
+)
+
 
 class Modules(NamedTuple):
     """One world's modules: how they are found, whose they are, where their bytes lie."""
@@ -98,9 +102,16 @@ def _unwritten(names: frozenset[str], path: TargetPath | None, modules: Modules)
 
 
 def _is_given(name: str, owner: Distribution, modules: Modules) -> bool:
-    """Whether a source of the same distribution may set it from outside: `package.name = …`, or by a text."""
-    set_there = re.compile(rb"\.%s[ \t]*=(?!=)|[\"']%s[\"']" % (name.encode(), name.encode()))
-    return any(set_there.search(_content(path, modules) or b"") for path in recorded_sources(owner))
+    """Whether a source of the same distribution may set it from outside: `package.name = …`, or by a text, where it
+    sets anything so: the names of jinja2's filters are keys of a table.
+    """
+    set_there = re.compile(rb"\.%s[ \t]*=(?!=)" % name.encode())
+    text = re.compile(rb"[\"']%s[\"']" % name.encode())
+    for path in recorded_sources(owner):
+        data = _content(path, modules) or b""
+        if set_there.search(data) or (text.search(data) and BY_TEXT.search(data)):
+            return True
+    return False
 
 
 def _content(path: TargetPath, modules: Modules) -> bytes | None:

@@ -190,7 +190,7 @@ def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Env
     )
     environment.add("user", {"user.py": "from yaml import (  # fast\n    load,\n)\n"}, requires=["PyYAML>=5"])
     report = diagnosis(environment)
-    assert found(report) == [
+    assert sorted(found(report)) == [
         ("missing-module", "app", None),
         ("missing-module", "user", None),
         ("unmet-requirement", "user", None),
@@ -199,25 +199,28 @@ def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Env
     assert commands(report) == [["install", "PyYAML>=5"]]
 
 
-def test_an_import_that_raises_over_a_version_or_takes_a_name_that_is_not_there(
+def test_an_import_that_raises_over_a_version_or_takes_what_is_not_there(
     environment: Environment,
 ) -> None:
-    environment.add("num", {"num/__init__.py": "__version__ = '1.26.4'\n"}, version="1.26.4")
+    table = {"num/__init__.py": "__version__ = '1.26.4'\n", "num/t.py": "T = {'no_such_name': 1}\n"}
+    environment.add("num", table, version="1.26.4")
     check = "import num as n\nif n.__version__ < '2.0.2':\n    raise ImportError\n"
     environment.add(
         "pan", {"pan/__init__.py": "from pan import compat\n", "pan/compat.py": check}, requires=["num>=2"]
     )
     environment.add("user", {"user.py": "import pan\n"}, requires=["pan"])
     environment.add("taker", {"taker.py": "from num import no_such_name\n"}, requires=["num"])
+    environment.add("inner", {"inner.py": "import num.no_module.x\n"}, requires=["num"])
     environment.add("lucky", {"lucky.py": "from num import __version__\n"}, requires=["num"])
     report = diagnosis(environment)
-    assert found(report) == [
+    assert sorted(found(report)) == [
+        ("failing-import", "inner", None),
         ("failing-import", "pan", None),
         ("failing-import", "taker", None),
         ("failing-import", "user", None),
         ("unmet-requirement", "pan", None),
     ]
-    for name, works in {"pan": False, "user": False, "taker": False, "lucky": True}.items():
+    for name, works in {"pan": False, "user": False, "taker": False, "inner": False, "lucky": True}.items():
         done = subprocess.run([environment.python, "-c", f"import {name}"], capture_output=True, check=False)
         assert (done.returncode == 0) is works
     assert commands(report) == [["install", "num>=2"]]
@@ -427,6 +430,24 @@ def test_nothing_is_touched_without_fix_and_nobody_is_asked_without_a_terminal(s
     assert unasked.code == 2
     assert "Give -y" in unasked.err
     assert story.tree() == before
+
+
+def test_a_step_that_makes_things_worse_ends_the_plan_with_the_way_back(
+    environment: Environment, wheels: Path
+) -> None:
+    make_wheel(wheels, "lib", {"lib/__init__.py": ""}, version="1.0")
+    environment.add("lib", {"lib/__init__.py": "", "lib/two.py": ""}, version="2.0")
+    environment.add("app", {"app.py": ""}, requires=["lib<2"])
+    environment.add("other", {"other.py": "import lib.two\n"}, requires=["lib"])
+    answer = fix(environment, wheels)
+    assert (answer.code, answer.report["done"], answer.report["failed"]) == (
+        13,
+        [],
+        "Install what is required: lib<2",
+    )
+    assert found(answer.report) == [("failing-import", "other", None)]
+    assert "it made things worse" in answer.err
+    assert commands(answer.report) == [["undo", "1"]]
 
 
 def test_a_step_that_fails_ends_the_plan_and_is_named(environment: Environment, wheels: Path) -> None:

@@ -370,7 +370,7 @@ def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> N
     kept = Kept(
         4,
         "removed numpy, six",
-        frozenset([at("six.py"), at("yaml/__init__.py")]),
+        frozenset([at("six.py"), at("yaml/__init__.py"), at("lib/two.py"), at("lib/__init__.pyi")]),
         ((NUMPY.key, "2.0"), (DistKey("six"), "odd")),
     )
     fits, other, six = unmet("pandas", "numpy>=2"), unmet("old", "numpy<2"), unmet("attrs", "six>=1")
@@ -379,14 +379,17 @@ def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> N
         Check.MISSING_MODULE, Level.ERROR, "app", "fails", chain=("import app", "app.py:3", "import yaml.x")
     )
     brought, another = replace(module, wants="PyYAML"), replace(module, chain=("import app", "import yam"))
-    found = (fits, other, six, odd, module, brought, another)
+    inner = replace(module, check=Check.FAILING_IMPORT, chain=("import user", "import lib.two"))
+    bound = replace(inner, chain=("import user", "import yaml.two"))
+    edited = replace(inner, check=Check.ALTERED_FILE)
+    found = (fits, other, six, odd, module, brought, another, inner, bound, edited)
     cures, incurable = plan(found, inventory(), Means((kept,)))
     assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
-        ("Undo change 4, which removed numpy, six", ("undo", "4"), (fits, module)),
+        ("Undo change 4, which removed numpy, six", ("undo", "4"), (fits, module, inner)),
         (
             "Install what is required: numpy<2,>=!, six>=1, PyYAML",
             ("install", "numpy<2,>=!", "six>=1", "PyYAML"),
             (other, six, odd, brought),
         ),
     ]
-    assert incurable == (another,)
+    assert incurable == (another, bound, edited)

@@ -72,8 +72,9 @@ def doctor(
     if flags["fix"] and cures:
         if how.kind == "terminal":
             streams.write(render.show(diagnosis, style))
-        if not flags["yes"]:
-            _agree()
+        if not (flags["yes"] or _agree()):
+            streams.say("safepip: nothing was touched\n")
+            return REFUSED
         return _fix(diagnosis, cures, found.policy, style, as_json=how.kind == "json")
     target = found.target
     if target.root is not None:
@@ -90,12 +91,16 @@ def doctor(
     return how.tell(told, tuple(notices.of_diagnosis(diagnosis)), found.policy, style)
 
 
-def _agree() -> None:
+def _agree() -> bool:
     if not sys.stdin.isatty():
         raise UsageError(
             "not-asked", "nobody is there to be asked; nothing was touched", "Give -y with --fix."
         )
-    click.confirm("Carry out these steps?", abort=True, err=True)
+    try:
+        return click.confirm("Carry out these steps?", err=True)
+    except click.Abort:  # end of input, or Ctrl-C
+        streams.say("\n")
+        return False
 
 
 def _fix(diagnosis: Diagnosis, cures: Sequence[Cure], policy: Policy, style: Style, *, as_json: bool) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.model.diagnosis import Ailment, Check
@@ -42,13 +42,32 @@ def _by_paths(left: Sequence[Ailment], paths: frozenset[TargetPath]) -> tuple[Ai
 
 
 def _by_dists(left: Sequence[Ailment], kept: Kept) -> Iterator[Ailment]:
-    """What is wanted of distributions that come back in a version that fits; imports of modules that nothing else gives."""
-    given = {path.removesuffix("/__init__.py").removesuffix(".py").rpartition("/")[2] for path in kept.paths}
+    """What is wanted of distributions that come back in a version that fits, and imports of modules that do."""
+    below = {
+        path.removesuffix(".py").removesuffix("/__init__") for path in kept.paths if path.endswith(".py")
+    }
     for item in left:
-        top = item.chain[-1].removeprefix("import ").partition(".")[0] if item.chain else ""
-        nowhere = item.check is Check.MISSING_MODULE and not (item.mended_by or item.wants)
-        if any(_fits(item.wants, *dist) for dist in kept.dists) or (nowhere and top in given):
+        if any(_fits(item.wants, *dist) for dist in kept.dists) or (
+            not (item.mended_by or item.wants) and any(_is_of(module, below) for module in _missed(item))
+        ):
             yield item
+
+
+def _missed(item: Ailment) -> tuple[str, ...]:
+    """The modules that are not there: one inside a package that is, or one with all around it."""
+    name = item.chain[-1].removeprefix("import ") if item.chain else ""
+    match item.check:
+        case Check.FAILING_IMPORT:
+            return (name,)
+        case Check.MISSING_MODULE:
+            return (name, name.partition(".")[0])
+        case _:
+            return ()
+
+
+def _is_of(module: str, below: Collection[str]) -> bool:
+    end = f"/{module.replace('.', '/')}"
+    return any(path.endswith(end) for path in below)
 
 
 def _fits(wants: str, key: DistKey, version: str) -> bool:
