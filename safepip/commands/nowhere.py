@@ -23,6 +23,7 @@ from safepip.reasoning.dependents import owner_of
 from safepip.reasoning.health import diagnosis
 
 MAKES_MODULES = re.compile(rb"\bmodules\b|__path__|meta_path|path_hooks|extend_path|declare_namespace")
+WORD = re.compile(rb"\w+")
 CARRIED = "/_vendor/"  # the closure of imports knows of these
 By = dict[str, dict[TargetPath, tuple[TargetPath, ...]]]  # by name and info: the sources
 
@@ -51,7 +52,7 @@ def look(scene: Scene) -> Nowhere:
         return Nowhere({})
     finder = Finder(scene.disk, scene.target)
     missing, taken, carried = By(), By(), set[str]()
-    asked: list[tuple[Distribution, Reference]] = []
+    asked: dict[str, dict[str, list[Distribution]]] = {}  # by module and name
     for dist in scene.inventory.everybody:
         missed = set[str]()
         for path, reference in _statements(dist):
@@ -62,17 +63,39 @@ def look(scene: Scene) -> Nowhere:
                     _note(missing, top, dist, path)
                 continue
             inner = _taken(reference, finder)
+            for name in inner.names:
+                asked.setdefault(inner.module, {}).setdefault(name, []).append(dist)
             if inner.names:
-                asked.append((dist, inner))
                 _note(taken, inner.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
-    modules = taken_names.Modules(
-        finder, owner_of(scene.inventory.everybody, scene.inventory), lambda path: path
-    )
-    names = {name: _standing_for(gone) for name, gone in taken_names.absent(asked, modules).items()}
+    owner = owner_of(scene.inventory.everybody, scene.inventory)
+    modules = taken_names.Modules(finder, owner, lambda path: path)
+    gone = taken_names.absent(_unwritten(asked, modules), modules)
+    names = {name: _standing_for(item) for name, item in gone.items()}
     nowhere = tuple(name for name in missing if name not in carried)
     by = {name: missing[name] for name in nowhere} | {name: taken[name.rpartition(".")[0]] for name in names}
     return Nowhere(by, nowhere, names)
+
+
+def _unwritten(
+    asked: Mapping[str, Mapping[str, list[Distribution]]], modules: taken_names.Modules
+) -> Iterator[tuple[Distribution, Reference]]:
+    """Of the names that others ask of a module those whose word its source does not hold: whether it has them all the
+    same is asked of these alone.
+    """
+    for module, names in asked.items():
+        found = modules.finder.find(module)
+        if found is None or found.path is None or not found.path.endswith(".py"):
+            continue
+        owner = modules.owner(found.path)
+        by_others = {name: dist for name, dists in names.items() for dist in dists if dist is not owner}
+        try:
+            words = frozenset(WORD.findall(content(found.path))) if by_others else frozenset()
+        except OSError:
+            continue
+        for name, dist in by_others.items():
+            if name.encode() not in words:
+                yield dist, Reference(module, (name,))
 
 
 def _taken(reference: Reference, finder: Finder) -> Reference:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from collections.abc import Iterator
 
 from safepip.reading import tree
 
+PIECE = 1 << 20
 MOST = 1 << 24  # bytes; scripts, settings and build-time data are far below
 
 
@@ -21,6 +23,11 @@ def content(path: str, most: int = MOST) -> bytes:
 
 def start(path: str, length: int) -> bytes:
     """The first `length` bytes of a regular file, all where it has fewer."""
+    return b"".join(pieces(path, length))
+
+
+def pieces(path: str, length: int) -> Iterator[bytes]:
+    """The same, a part at a time."""
     handle = tree.handle(path)
     try:
         mode = os.fstat(handle).st_mode
@@ -28,11 +35,9 @@ def start(path: str, length: int) -> bytes:
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
-        pieces = []
-        while length and (piece := os.read(handle, min(length, 1 << 20))):
-            pieces.append(piece)
+        while length and (piece := os.read(handle, min(length, PIECE))):
+            yield piece
             length -= len(piece)
-        return b"".join(pieces)
     finally:
         os.close(handle)
 

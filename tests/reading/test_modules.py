@@ -10,6 +10,7 @@ import pytest
 from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Import, Source, Unread
 from safepip.model.paths import DistKey, TargetPath
+from safepip.reading.plain_file import PIECE
 from safepip.reading.sources.modules import Modules, pth_folders
 from support.small import Small, small
 
@@ -227,6 +228,31 @@ def test_compiled_modules_tell_whole_names_only(tmp_path: Path) -> None:
     dist = there.inventory().distributions[0]
     found = Modules(there.inventory(), {}).compiled_naming(dist, ["_cffi_backend"])
     assert found == ((TargetPath(f"{there.site}/user/_rust.abi3.so"), "_cffi_backend"),)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "held"),
+    [
+        (0, b"", True),
+        (PIECE - 3, b"", True),
+        (PIECE - 3, b" ", True),
+        (PIECE - 7, b"", True),
+        (PIECE - 7, b"x", False),
+        (PIECE - 7, b"\0", True),
+        (PIECE, b"x", False),
+        (PIECE, b"", True),
+        (PIECE - 6, b".", True),
+    ],
+)
+def test_a_name_is_found_where_a_part_that_is_read_ends(
+    tmp_path: Path, before: int, after: bytes, *, held: bool
+) -> None:
+    there = small(tmp_path)
+    there.add("user", {"user/_rust.abi3.so": b"\0" * before + b"backend" + after})
+    dist = there.inventory().distributions[0]
+    assert bool(Modules(there.inventory(), {}).compiled_naming(dist, ["backend", "x.y"])) is held
+    (there.site / "user/_rust.abi3.so").write_bytes(b"x" * before + b"backend" + after)
+    assert bool(Modules(there.inventory(), {}).compiled_naming(dist, ["backend"])) is (held and not before)
 
 
 def test_unreadable_and_odd_files_are_unread(tmp_path: Path) -> None:

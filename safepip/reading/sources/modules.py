@@ -117,11 +117,11 @@ class Modules:
         for path in dist.used:
             if path.endswith(self._suffixes) and not TESTS.search(path) and left > 0:
                 try:
-                    data = plain_file.start(path, left)
+                    size, held = _held(plain_file.pieces(path, left), wanted)
                 except OSError:
                     continue
-                left -= len(data)
-                found += [(path, name) for name, needle in wanted if needle.search(data)][:1]
+                left -= size
+                found += [(path, name) for name, _ in wanted if name in held][:1]
         return tuple(found)
 
     def keep(self) -> None:
@@ -131,6 +131,26 @@ class Modules:
 
     def _sources(self, dist: Distribution) -> list[TargetPath]:
         return [*recorded_sources(dist), *(path for path in dist.sources if path.endswith(".py"))]
+
+
+def _held(
+    pieces: Iterable[bytes], wanted: Sequence[tuple[str, re.Pattern[bytes]]]
+) -> tuple[int, frozenset[str]]:
+    """How much there is, and the names that are held: libraries of 100 MB are not read at once for it."""
+    size, held, tail = 0, set[str](), b""
+    overlap = max((len(name.encode()) for name, _ in wanted), default=0) + 1  # and what stands before it
+    for piece in pieces:
+        data = tail + piece
+        for name, needle in wanted:
+            places = (match.span() for match in needle.finditer(data))
+            if any((start or not size) and end < len(data) for start, end in places):
+                held.add(name)
+        size += len(piece)
+        tail = data[-overlap:]
+    held |= {
+        name for name, needle in wanted if any(match.end() == len(tail) for match in needle.finditer(tail))
+    }
+    return size, frozenset(held)
 
 
 def recorded_sources(dist: Distribution) -> list[TargetPath]:
