@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from safepip.commands import keeping, safely
-from safepip.commands.examine import look_again
+from safepip.commands.afterwards import look_again
 from safepip.commands.libraries import unmet
 from safepip.commands.uninstall import Assessment
 from safepip.model.change import Removal
