@@ -25,14 +25,16 @@ COMMANDS = (
     "hook",
     "help",
 )
+_REPORT = ("--json", "--format", "--baseline", "--fail-on", "--root")
 OPTIONS = {
     "install": ("--json", "--rollback"),
-    "uninstall": ("--dry-run", "--json", "--files", "--force", "--safe", "--fail-on", "--no-keep", "--code"),
+    "uninstall": (*_REPORT, "--dry-run", "--files", "--force", "--safe", "--no-keep", "--code"),
     "undo": ("--json",),
     "history": ("--json", "--drop"),
-    "why": ("--json", "--verbose"),
-    "audit": ("--json", "--remove", "--code"),
-    "doctor": ("--json", "--fix"),
+    "why": ("--json", "--format", "--verbose", "--root"),
+    "audit": (*_REPORT, "--remove", "--plan", "--code", "--html"),
+    "doctor": (*_REPORT, "--list", "--only", "--skip", "--fix", "--yes", "--verbose"),
+    "explain": ("--json",),
     "guard": ("--json", "--python"),
 }
 WORDS = {"guard": ("on", "off", "status"), "init": SHELLS}
