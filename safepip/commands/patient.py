@@ -8,7 +8,7 @@ from functools import cached_property
 
 from safepip.commands import damage, libraries, nowhere, refusals
 from safepip.commands.scene import Scene
-from safepip.model.change import Reach, Removal
+from safepip.model.change import Package, Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
 from safepip.model.environment import Distribution, Inventory, Target
@@ -45,13 +45,13 @@ class Patient:
         return NOTHING if surveyor is None else surveyor.survey(self.scene.objects.elves)
 
     @cached_property
-    def packages(self) -> Mapping[TargetPath, str]:
-        """By info: of what dpkg keeps, its name there."""
-        return packaged.kept_by_dpkg(self.scene.inventory)
+    def packages(self) -> Mapping[TargetPath, Package]:
+        """By info: of what a package manager keeps, its name there."""
+        return packaged.kept(self.scene.inventory)
 
     @cached_property
     def recorded(self) -> Inventory:
-        """Those of whom RECORD tells what was laid down; of what dpkg keeps, dpkg does."""
+        """Those of whom RECORD tells what was laid down; of what a package manager keeps, that one does."""
         kept = self.packages
         rest = tuple(dist for dist in self.scene.inventory.distributions if dist.info not in kept)
         return replace(self.scene.inventory, distributions=rest) if kept else self.scene.inventory
@@ -61,7 +61,7 @@ class Patient:
         everybody = self.scene.inventory.distributions
         found = {dist.info: holdings.missing_files(dist, self.scene.disk) for dist in everybody}
         for info in found.keys() - {dist.info for dist in self.recorded.distributions}:
-            listed = packaged.of_dpkg(frozenset(found[info])) if found[info] else {}
+            listed = packaged.listed(frozenset(found[info]), self.scene.target) if found[info] else ()
             found[info] = tuple(path for path in found[info] if path in listed)
         return found
 

@@ -22,6 +22,13 @@ class Why(Enum):
     CONDA = "conda keeps"
 
 
+class Package(NamedTuple):
+    """What keeps a distribution beside pip."""
+
+    by: Why
+    name: str  # there: `python3-numpy`, `numpy=2.3.5`
+
+
 class Reach(NamedTuple):
     path: TargetPath
     why: Why

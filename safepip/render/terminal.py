@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.errors import SafepipError, printable
+from safepip.model.change import Why
 from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 from safepip.render import tense
@@ -18,6 +19,7 @@ from safepip.render import tense
 BLOCKS = 3  # shown without -v
 REMEDIES = 3
 SIGN = {Severity.REFUSE: "\033[31;1m", Severity.WARN: "\033[33;1m", Severity.NOTE: "\033[2m"}
+KEEPERS = {Why.DPKG: "dpkg's", Why.CONDA: "conda's"}
 PLAIN = "\033[0m"
 
 
@@ -130,9 +132,10 @@ def _headline_of_install(verdict: Verdict) -> str:
 
 
 def _losers(verdict: Verdict, severity: Severity) -> list[str]:
-    return list(
-        dict.fromkeys(f.distribution for f in verdict.findings if f.severity is severity and f.distribution)
-    )
+    """A package of dpkg's or conda's is told from a distribution by who keeps it."""
+    keepers = {reach.owner: KEEPERS[reach.why] for reach in verdict.removal.reaches if reach.why in KEEPERS}
+    names = (f.distribution for f in verdict.findings if f.severity is severity and f.distribution)
+    return [f"{keepers[name]} {name}" if name in keepers else name for name in dict.fromkeys(names)]
 
 
 def _environment(verdict: Verdict) -> str:

@@ -206,6 +206,27 @@ def test_what_conda_keeps_is_condas_to_remove(environment: Environment) -> None:
         "commands": [["conda", "remove", "--prefix", str(environment.prefix), "six"]],
     }
     assert environment.safepip("uninstall", "--dry-run", "mine").code == 0
+    said = environment.safepip("uninstall", "--dry-run", "six").out
+    assert said.startswith("safepip: REFUSED: removing six 1.0 would break conda's six=1.0: pip would")
+
+
+def test_what_is_missing_of_what_conda_keeps_comes_back_by_conda(environment: Environment) -> None:
+    """Its account tells what was laid down: conda leaves out some rows of a RECORD and writes its own prefix into files."""
+    inside = environment.site.relative_to(environment.prefix)
+    environment.add("six", {"six.py": "x = '/old/prefix'\n", "six_extra.py": "", "six_more.py": ""})
+    files = ["six.py", "six_extra.py", "six-1.0.dist-info/METADATA", "six-1.0.dist-info/RECORD"]
+    record = {"name": "six", "version": "1.0", "files": [f"{inside}/{file}" for file in files]}
+    meta = environment.prefix / "conda-meta"
+    meta.mkdir()
+    (meta / "six-1.0-py_0.json").write_text(json.dumps(record))
+    (environment.site / "six.py").write_text(f"x = '{environment.prefix}'\n")
+    (environment.site / "six_more.py").unlink()
+    assert environment.safepip("doctor", "--json").report["broken"] == []
+    (environment.site / "six_extra.py").unlink()
+    report = environment.safepip("doctor", "--json").report
+    assert [item["commands"] for item in report["remedies"]] == [
+        [["conda", "install", "--force-reinstall", "--prefix", str(environment.prefix), "six=1.0"]]
+    ]
 
 
 @pytest.fixture

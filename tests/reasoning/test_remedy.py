@@ -95,6 +95,8 @@ def test_what_a_package_manager_keeps_is_that_ones_to_remove() -> None:
     assert propose(verdict(beyond, reaches=conda), THERE) == (
         Remedy("Remove it with conda, which keeps it", (("conda", "remove", "--prefix", PREFIX, "numpy"),)),
     )
+    needed = proposed(verdict(beyond, lost(FindingKind.IMPORT_LOST), reaches=conda))
+    assert [title for title, _ in needed] == ["Remove it with conda, which keeps it", KEEP[0]]
 
 
 def test_rows_that_are_not_its_own_are_to_be_looked_at() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from safepip.model.change import Package, Why
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
@@ -226,8 +227,19 @@ def test_of_two_versions_of_one_name_the_one_that_pip_does_not_see_takes_the_pla
     assert plan((three,), inventory(old, new, third), Means()) == ((), (three,))
 
 
+def test_what_conda_keeps_is_unpacked_anew_by_conda_and_what_pip_laid_beside_it_by_pip() -> None:
+    means = Means(packages={NUMPY.key: Package(Why.CONDA, "numpy=2.0")})
+    cures, _ = plan((lost(NUMPY), lost(TORCH)), inventory(NUMPY, TORCH), means)
+    assert [(cure.command[-3:], cure.is_safepips) for cure in cures] == [
+        (("--prefix", "/env", "numpy=2.0"), False),
+        (("--no-deps", "--force-reinstall", "torch==2.9.1+cu128"), True),
+    ]
+    assert cures[0].command[:3] == ("conda", "install", "--force-reinstall")
+
+
 def test_what_dpkg_keeps_is_unpacked_anew_by_apt_and_by_a_person() -> None:
-    means = Means(packages={NUMPY.key: "python3-numpy", TORCH.key: "python3-torch"})
+    packages = {NUMPY.key: "python3-numpy", TORCH.key: "python3-torch"}
+    means = Means(packages={key: Package(Why.DPKG, name) for key, name in packages.items()})
     gone, bare = lost(NUMPY), replace(BARE, mended_by=(CUDNN.key,))
     cures, incurable = plan((gone, lost(TORCH), HOLLOW, bare), inventory(NUMPY, TORCH, CUDNN), means)
     assert [(cure.title, cure.command, cure.cures, cure.is_safepips) for cure in cures] == [

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from safepip.model.change import Reach, Removal, Skip, Why
+from safepip.model.change import Package, Reach, Removal, Skip, Why
 from safepip.model.environment import Distribution, Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.reading import plain_file, tree
@@ -38,16 +38,30 @@ def reaches(removal: Removal, target: Target) -> tuple[Reach, ...]:
     )
 
 
-def kept_by_dpkg(inventory: Inventory) -> dict[TargetPath, str]:
-    """By info: whose metadata a package lists, and which. Its RECORD is that of the build that was packaged, and dpkg's account
-    tells what lies there: scripts elsewhere, empty files left out, modules compiled anew.
+def kept(inventory: Inventory) -> dict[TargetPath, Package]:
+    """By info: whose metadata a package lists. Its RECORD is that of the build that was packaged, and the package's
+    account tells what lies there: scripts elsewhere, empty files left out, modules compiled anew, prefixes exchanged.
     """
-    infos = frozenset(
+    infos = {
+        TargetPath(f"{dist.info}/{name}"): dist.info
+        for dist in inventory.distributions
+        for name in ("METADATA", "PKG-INFO")
+    }
+    system = frozenset(
         dist.info
         for dist in inventory.distributions
         if dist.info.startswith(OF_DPKG) and not dist.info.startswith(LOCAL)
     )
-    return of_dpkg(infos) if infos else {}
+    of_conda = _of_conda(frozenset(infos), inventory.target)
+    return {
+        **{infos[path]: Package(Why.CONDA, name) for path, name in of_conda.items()},
+        **{info: Package(Why.DPKG, name) for info, name in (of_dpkg(system) if system else {}).items()},
+    }
+
+
+def listed(files: frozenset[TargetPath], target: Target) -> frozenset[TargetPath]:
+    """Those of `files` that a package manager keeps."""
+    return frozenset([*of_dpkg(files), *_of_conda(files, target)])
 
 
 def told(removal: Removal, inventory: Inventory) -> Removal:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from safepip.model.change import Package, Why
 from safepip.model.diagnosis import Ailment, Check, Cure, Level
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
@@ -40,7 +41,7 @@ class Means(NamedTuple):
         tuple[str, ...], Collection[DistKey]
     ] = {}  # by names: whom removing them safely makes whole
     urls: Mapping[DistKey, str] = {}  # where something was installed from, if not from an index
-    packages: Mapping[DistKey, str] = {}  # of what dpkg keeps: its name there
+    packages: Mapping[DistKey, Package] = {}  # of what a package manager keeps: its name there
     stale: Collection[TargetPath] = frozenset()  # metadata, by info, of files that are not what it says
 
 
@@ -53,7 +54,7 @@ def plan(
     for steps in (
         _put_back,
         _undo,
-        _by_apt,
+        _by_its_manager,
         _remove,
         _single,
         _over_itself,
@@ -113,18 +114,23 @@ def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iter
             yield Cure(title, _safepip(inventory, "uninstall", "--safe", "-y", *going), cured)
 
 
-def _by_apt(left: Sequence[Ailment], _: Inventory, means: Means) -> Iterator[Cure]:
-    """What dpkg keeps comes back by dpkg, and its hooks compile it."""
-    cured = [
-        item
-        for item in left
-        if item.check in REINSTALLED and item.mended_by and means.packages.keys() >= {*item.mended_by}
-    ]
-    if cured:
-        packages = dict.fromkeys(means.packages[key] for item in cured for key in item.mended_by)
-        words = ("apt-get", "install", "--reinstall", *packages)
-        note = "as root; --fix leaves it to you, for dpkg keeps these files and no pip does"
-        yield Cure(f"Unpack {', '.join(packages)} anew", words, tuple(cured), note)
+def _by_its_manager(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
+    """What dpkg keeps comes back by dpkg, and its hooks compile it; what conda keeps by conda."""
+    conda = ("conda", "install", "--force-reinstall", "--prefix", inventory.target.prefix)
+    for manager, words, who in (
+        (Why.DPKG, ("apt-get", "install", "--reinstall"), "as root; --fix leaves it to you, for dpkg keeps"),
+        (Why.CONDA, conda, "--fix leaves it to you, for conda keeps"),
+    ):
+        packages = {key: package.name for key, package in means.packages.items() if package.by is manager}
+        cured = [
+            item
+            for item in left
+            if item.check in REINSTALLED and item.mended_by and packages.keys() >= {*item.mended_by}
+        ]
+        if cured:
+            names = dict.fromkeys(packages[key] for item in cured for key in item.mended_by)
+            note = f"{who} these files and no pip does"
+            yield Cure(f"Unpack {', '.join(names)} anew", (*words, *names), tuple(cured), note)
 
 
 def _single(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:

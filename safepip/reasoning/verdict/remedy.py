@@ -32,7 +32,8 @@ def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
     required = any(
         finding.kind in {FindingKind.REQUIREMENT_LOST, FindingKind.IMPORT_LOST} for finding in refused
     )
-    safe = list(_packaged(verdict) or _safely(verdict, refused))
+    packaged = _packaged(verdict)
+    safe = packaged or list(_safely(verdict, refused))
     keep, restore = list(_keep(verdict, refused)), list(_restore(verdict, refused, inventory))
     if not required and not safe:
         keep, restore = restore, keep
@@ -41,7 +42,7 @@ def propose(verdict: Verdict, inventory: Inventory) -> tuple[Remedy, ...]:
         *keep,
         *restore,
         *([together(verdict, users)] if (users := consumers(verdict, inventory)) else []),
-        *_replace(verdict, refused),
+        *([] if packaged else _replace(verdict, refused)),
         *_special(verdict, refused),
     )
 
