@@ -16,8 +16,8 @@ from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 from safepip.render import tense
 
-BLOCKS = 3  # shown without -v
-REMEDIES = 3
+HEIGHT = 24  # lines, without -v
+FITTED = ((3, 3), (3, 2), (2, 2), (1, 2), (1, 1))  # findings and ways that are shown, as many as fit
 SIGN = {Severity.REFUSE: "\033[31;1m", Severity.WARN: "\033[33;1m", Severity.NOTE: "\033[2m"}
 KEEPERS = {Why.DPKG: "dpkg's", Why.CONDA: "conda's"}
 PLAIN = "\033[0m"
@@ -31,25 +31,32 @@ class Style(NamedTuple):
 
 def show(verdict: Verdict, style: Style, chosen: str = "") -> str:
     """The whole report, with a newline at its end. `chosen`: why it is this environment."""
-    blocks = _fold(finding for finding in verdict.findings if finding.severity is not Severity.NOTE)
-    notes = [finding for finding in verdict.findings if finding.severity is Severity.NOTE]
-    shown = blocks if style.verbose else blocks[:BLOCKS]
-    lines = [
+    head = [
         *_wrapped(headline(verdict), "", style),
         *_wrapped(f"in {_environment(verdict)}{f', {chosen}' if chosen else ''}", "  ", style),
         *remarks(verdict, style),
     ]
     if verdict.removal.leaving and verdict.removal.skipped:
-        lines += _wrapped(f"pip leaves alone {_all_skipped(verdict)}", "  ", style)
-    for block in shown:
-        lines += ["", *_block(block, verdict, style)]
-    if len(blocks) > len(shown):
-        lines += ["", f"  … and {len(blocks) - len(shown)} more (-v shows all)"]
-    for finding in notes:
-        lines += _wrapped(f"note: {finding.message}", "  ", style)
-    lines += _unjudged(verdict, style)
-    lines += _remedies(verdict.remedies, style)
+        head += _wrapped(f"pip leaves alone {_all_skipped(verdict)}", "  ", style)
+    told = (finding for finding in verdict.findings if finding.severity is not Severity.NOTE)
+    blocks = [["", *_block(block, verdict, style)] for block in _fold(told)]
+    notes = [finding for finding in verdict.findings if finding.severity is Severity.NOTE]
+    tail = [line for finding in notes for line in _wrapped(f"note: {finding.message}", "  ", style)]
+    tail += _unjudged(verdict, style)
+    ways = _ways(verdict.remedies, style)
+    lines: list[str] = []
+    for most in ((len(blocks), len(ways)),) if style.verbose else FITTED:
+        safe = ["", "Safe ways", *_first(ways, most[1])] if ways else []
+        lines = [*head, *_first(blocks, most[0]), *tail, *safe]
+        if len(lines) <= HEIGHT:
+            break
     return "".join(line + "\n" for line in lines)
+
+
+def _first(parts: Sequence[Sequence[str]], most: int) -> list[str]:
+    left = len(parts) - most
+    more = [f"  … and {left} more (-v shows all)"] if left > 0 else []
+    return [*(line for part in parts[:most] for line in part), *more]
 
 
 def remarks(verdict: Verdict, style: Style) -> Iterator[str]:
@@ -76,7 +83,7 @@ def show_outcome(summary: Summary, broken: Verdict | None, style: Style) -> str:
         for finding in tense.done(broken).findings:
             if finding.severity is Severity.REFUSE:
                 lines += _wrapped(finding.message, "  ", style, f"{finding.kind.value}: ", finding.severity)
-        lines += ["", "To mend it", *_ways(broken.remedies, style)]
+        lines += ["", "To mend it", *_first(_ways(broken.remedies, style), len(broken.remedies))]
     return "".join(line + "\n" for line in lines)
 
 
@@ -249,16 +256,12 @@ def _unjudged(verdict: Verdict, style: Style) -> list[str]:
     ]
 
 
-def _remedies(remedies: Sequence[Remedy], style: Style) -> list[str]:
-    if not remedies:
-        return []
-    return ["", "Safe ways", *_ways(remedies if style.verbose else remedies[:REMEDIES], style)]
-
-
-def _ways(remedies: Sequence[Remedy], style: Style) -> Iterator[str]:
+def _ways(remedies: Sequence[Remedy], style: Style) -> list[list[str]]:
+    ways = []
     for number, remedy in enumerate(remedies, 1):
-        yield from _wrapped(f"{number}. {remedy.title}", "  ", style)
-        yield from (printable(f"     {shlex.join(command)}") for command in remedy.commands)
+        commands = [printable(f"     {shlex.join(command)}") for command in remedy.commands]
+        ways.append([*_wrapped(f"{number}. {remedy.title}", "  ", style), *commands])
+    return ways
 
 
 def _chain(consumer: Consumer) -> str:
