@@ -126,7 +126,7 @@ def test_a_report_fits_a_terminal_of_24_lines_and_80_columns_commands_aside() ->
     assert len(lines) <= 24
     assert [line for line in lines if line.startswith("  … and")] == [
         "  … and 37 more (-v shows all)",
-        "  … and 2 more (-v shows all)",
+        "  … and 1 more (-v shows all)",
     ]
     assert "more (-v" not in show(verdict, Style(verbose=True))
     assert max(len(line) for line in lines if not line.startswith("     safepip")) <= 80
