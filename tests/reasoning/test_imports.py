@@ -624,6 +624,14 @@ def test_a_command_that_begins_at_an_inner_module_which_fails_later_is_lost() ->
     assert list(there.chains("numpy")) == ["pkg"]
 
 
+@pytest.mark.parametrize("value", ["pkg.sub.cli:main", " pkg.sub.cli : main"])
+def test_a_command_runs_the_packages_that_its_module_lies_in(value: str) -> None:
+    sources = {"pkg/__init__.py": "", "pkg/sub/__init__.py": "import numpy", "pkg/sub/cli.py": "import os"}
+    point = EntryPoint("console_scripts", "pkg", value)
+    there = environment(NUMPY, package("pkg", sources, entry_points=[point]))
+    assert there.chains("numpy") == {"pkg": "command pkg → pkg/sub/__init__.py:1 → import numpy"}
+
+
 def test_the_backend_of_a_compiled_module_is_missed_where_it_is_one_of_several_requirements() -> None:
     there = environment(
         package("cffi", {"_cffi_backend.abi3.so": "", "cffi/__init__.py": ""}),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import islice
+from itertools import accumulate, islice
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -148,7 +148,8 @@ def _span(imports: Imports, dist: Distribution, users: Sequence[Distribution]) -
     """How far up a statement of `dist` that would fail can be felt, as far as is plain."""
     tops = _tops(dist, imports)
     failing = {path: name for path, name, _ in islice(statements(imports, dist), MOST_CLIMBED + 1)}
-    starts_at = {entry.value.partition(":")[0] for entry in dist.entry_points}
+    begun = [start.module.split(".") for start in starts(dist, (), imports.inventory)]
+    starts_at = {name for parts in begun for name in accumulate(parts, "{}.{}".format)}
     span, seen = Span.NONE, set[TargetPath]()
     while failing:
         seen.update(failing)
