@@ -48,6 +48,16 @@ def test_an_ordinary_wheel_reaches_nothing_beyond() -> None:
     assert found(inventory(pkg), world(pkg, more=more, folders=[at("pkg/empty")]), "pkg") == set()
 
 
+def test_what_lies_deeper_than_any_path_goes_unseen_with_its_folder_and_is_nobodys() -> None:
+    """os.walk does not come to it, so pip takes the folder for its own; shutil.rmtree deletes it all the same."""
+    pkg = complete(dist("pkg", ["pkg/__init__.py"]))
+    name = "é" * 120
+    last, too_deep = ("/".join(["pkg", *[name] * levels]) for levels in (16, 17))
+    assert len(at(last).encode()) <= 4095 < len(at(too_deep).encode())
+    disk = world(pkg, folders=[at(f"{too_deep}/{name}/{name}")])
+    assert found(inventory(pkg), disk, "pkg") == {(too_deep, Why.UNRECORDED, "")}
+
+
 def test_an_own_launcher_without_a_row_is_its_own() -> None:
     pkg = complete(dist("pkg", ["pkg.py"], entry_points=[COMMAND]))
     assert found(inventory(pkg), world(pkg, more={f"{PREFIX}/bin/cmd": b""}), "pkg") == set()

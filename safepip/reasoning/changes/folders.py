@@ -11,6 +11,8 @@ from typing import NamedTuple
 from safepip.model.paths import TargetPath
 from safepip.world import Kind, World
 
+MOST_BYTES = 4095  # of a path: Linux's PATH_MAX, its NUL apart
+
 
 class Moved(NamedTuple):
     files: frozenset[TargetPath]  # and links, those in `folders` too
@@ -100,7 +102,8 @@ def _emptied(folder: TargetPath, world: World) -> list[TargetPath]:
 def _below(folder: str, known: Collection[TargetPath] | None, world: World) -> list[TargetPath] | None:
     """All that is no folder below `folder`; None at the first that os.walk calls a file and is not `known`.
 
-    Links to folders are no files for os.walk: nobody asks whether they are known.
+    Links to folders are no files for os.walk: nobody asks whether they are known. Neither does it see what lies so
+    deep that no call takes its path; shutil.rmtree, which goes step by step, deletes that, and the folder stands for it.
     """
     found = []
     pending = [folder]
@@ -108,13 +111,19 @@ def _below(folder: str, known: Collection[TargetPath] | None, world: World) -> l
         here = pending.pop()
         for name, kind, is_folder in world.entries(TargetPath(here or "/")):
             path = TargetPath(f"{here}/{name}")
-            if kind is Kind.FOLDER:
+            if kind is Kind.FOLDER and _has_no_path_inside(path):
+                found.append(path)
+            elif kind is Kind.FOLDER:
                 pending.append(path)
             elif is_folder or known is None or path in known:
                 found.append(path)
             else:
                 return None
     return found
+
+
+def _has_no_path_inside(folder: str) -> bool:
+    return len(folder) > MOST_BYTES // 4 and len(folder.encode("utf-8", "surrogateescape")) > MOST_BYTES
 
 
 def _compact(paths: Iterable[TargetPath]) -> set[TargetPath]:
