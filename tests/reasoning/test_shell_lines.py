@@ -64,6 +64,12 @@ FOUND = {
     "python -u -m pip uninstall a": ["python python uninstall a"],
     "python --isolated -S -m pip uninstall a": ["python python uninstall a"],
     "virtualenv --clear v && v/bin/pip install a": ["pip v/bin/pip install a"],
+    "p'i'p un'in'sta'll' a": ["pip pip uninstall a"],
+    'p"i"p un"in"sta"ll" a': ["pip pip uninstall a"],
+    "p\\ip unin\\sta\\ll a": ["pip pip uninstall a"],
+    "p\\\nip unin\\\nsta\\\nll a": ["pip pip uninstall a"],
+    "cat <<A\nx\nA\nls\npip uninstall a": ["pip pip uninstall a"],
+    "sudo A=1 pip uninstall a": ["pip pip uninstall a"],
     "pip show uninstall": ["pip pip show uninstall"],  # pip's own grammar tells that it is none
 }
 NONE = [
@@ -100,7 +106,16 @@ NONE = [
     "bash setup.sh -c 'pip uninstall a'",
     "bash -c; bash -o",
     "python -m json.tool pip; python -m",
-    "python --version; python - pip",
+    "python --version; python - pip uninstall a",
+    "for word in pip uninstall a; do echo; done",
+    "$EDITOR pip.conf",
+    "bash 'pip uninstall a'; bash -x 'pip uninstall a'",
+    "bash - -c 'pip uninstall a'; bash -- -c 'pip uninstall a'",
+    'pip list; bash -c "ls $X"',
+    "uv run pytest tests/pip",
+    "cat <<\\END\n$(pip uninstall a)\nEND",
+    'cat <<"END"\n$(pip uninstall a)\nEND',
+    "cat <<$'END'\n$(pip uninstall a)\nEND",
     "",
 ]  # fmt: skip
 UNCLEAR = [
@@ -139,6 +154,9 @@ UNCLEAR = [
     "conda run -n x pip uninstall torch",
     "conda activate x && pip uninstall torch",
     "source $ENV/bin/activate; pip uninstall torch",
+    "source activate; pip uninstall torch",
+    "source tools/activate; pip install torch",
+    "cd $X && . .venv/bin/activate && pip install torch",
     "PATH=/x:$PATH pip uninstall torch",
     "pip uninstall 'torch",
     "env -S 'pip uninstall $X'",
@@ -171,9 +189,26 @@ def test_what_decides_the_environment_is_told() -> None:
     assert third.variables == {"B": "2", "C": "3"}
 
 
+@pytest.mark.parametrize(
+    ("line", "activated"),
+    [
+        (". .venv/bin/activate", ".venv"),
+        (". bin/activate.fish", "."),
+        ("cd .venv; . bin/activate", ".venv"),
+        ("cd /a/.venv/bin; source ./activate", "/a/.venv"),
+        ("cd $X; . /a/bin/activate", "/a"),
+        (". bin/activated", ""),
+        (". settings/activate_all.sh", ""),
+    ],
+)
+def test_an_environment_is_activated_by_its_script_from_wherever(line: str, activated: str) -> None:
+    (call,) = calls(f"{line}; pip install x")
+    assert call.activated == activated
+
+
 def test_the_environments_that_a_line_makes_are_told() -> None:
-    line = "virtualenv -q v; cd p; python -m venv --clear w; uv venv -q; uv venv x; pip uninstall a"
-    assert calls(line)[0].made == ("v", "p/w", "p/.venv", "p/x")
+    line = "virtualenv -q v; cd p; python -m venv --clear w; python -m virtualenv u; uv venv -q; uv venv x; pip uninstall a"
+    assert calls(line)[0].made == ("v", "p/w", "p/u", "p/.venv", "p/x")
 
 
 def test_a_line_that_no_kernel_would_take_is_not_read() -> None:

@@ -36,6 +36,8 @@ from safepip.reasoning.shell.shell_words import UnclearError, split
         ("conda run pip uninstall a", "conda may run it in another environment"),
         ("uv run pip uninstall a", "uv run may choose another environment"),
         (". $X/bin/activate; pip uninstall a", "the environment's folder is computed"),
+        ("source activate; pip uninstall a", "nobody can tell what is activated"),
+        ("cd $X; . bin/activate; pip install a", "the environment's folder is computed"),
         ("workon x; pip uninstall a", "workon has changed the environment"),
         ("deactivate; pip uninstall a", "deactivate has changed the environment"),
         ("conda activate x; pip uninstall a", "conda has changed the environment"),

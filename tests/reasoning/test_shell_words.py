@@ -30,6 +30,7 @@ WORDS = {
     '"a{b,c}"': [["a{b,c}"]],
     "$'a b'c$'d'": [["a bcd"]],
     "{b} {} a{b c}": [["{b}", "{}", "a{b", "c}"]],
+    "a,b} {": [["a,b}", "{"]],
 }
 DYNAMIC = {
     "$x ${x} $1 $@ $$ $-": ["$''"] * 6,
@@ -42,12 +43,14 @@ DYNAMIC = {
     '"${x:-it\'s}" b': ["$''", "'b'"],
     "${x:-${y}} b": ["$''", "'b'"],
     "a$x.b": ["$'a.b'"],
+    "${x": ["$''"],
 }
 RUNS = {
     "a $(b c) d": [["b", "c"], ["a", "", "d"]],
     "a `b c` d": [["b", "c"], ["a", "", "d"]],
     'a "$(b "c d")"': [["b", "c d"], ["a", ""]],
     "a $(b ')' c)": [["b", ")", "c"], ["a", ""]],
+    "a $(b 'x)y' c)": [["b", "x)y", "c"], ["a", ""]],
     r"a $(b \) c)": [["b", ")", "c"], ["a", ""]],
     'a $(b "$(c)")': [["c"], ["b", ""], ["a", ""]],
     'a $(b "`c`")': [["c"], ["b", ""], ["a", ""]],
@@ -104,6 +107,7 @@ def test_only_a_program_behind_a_pipe_reads_what_another_writes() -> None:
         ("bash <<END", [], []),
         ("bash <<A <<B\none\nA\ntwo\nB\n", ["one", "two"], []),
         ("bash <<< 'one two' -x", ["one two"], []),
+        ("bash <<<-x", ["-x"], []),
     ],
 )
 def test_what_a_command_is_fed_is_told_and_what_that_runs_where_it_is_expanded(

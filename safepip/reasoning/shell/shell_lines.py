@@ -119,13 +119,11 @@ class _Search:
 
     def started(self, name: str, rest: list[Word], command: Command) -> None:
         values = shell_programs.STARTERS[name]
-        while rest and (rest[0].text.startswith("-") or (name == "env" and _assignment(rest[0]))):
-            option = rest.pop(0)
-            if option.text in {"-S", "--split-string"} and name == "env" and rest:
+        while rest and rest[0].text.startswith("-"):
+            option = rest.pop(0).text
+            if option in {"-S", "--split-string"} and name == "env" and rest:
                 self.given(rest.pop(0))
-            if not option.text.startswith("-"):
-                self.assign(option)
-            elif option.text in values and rest:
+            if option in values and rest:
                 del rest[0]
         if name == "timeout":
             rest = rest[1:]
@@ -174,16 +172,24 @@ class _Search:
             for word in filter(_assignment, rest):
                 self.assign(word)
         elif name in {".", "source"}:
-            folder, _, script = where.text.rpartition("/bin/")
-            if script.startswith("activate"):
-                self.state.activated = self.from_here(folder or ".")
-                self.state.unknown = "the environment's folder is computed" if where.dynamic else ""
+            place, _, script = where.text.rpartition("/")
+            if script.partition(".")[0] == "activate":
+                self.activate(place, computed=where.dynamic)
         else:
             acts = name in {"workon", "deactivate"} or any(
                 word.text in {"activate", "shell", "load", "use"} for word in rest
             )
             self.state.unknown = f"{name} has changed the environment" if acts else self.state.unknown
             self.unclear_if(hides_change(name, rest), f"{name} may run it in another environment")
+
+    def activate(self, place: str, *, computed: bool) -> None:
+        """By the script in the folder `place`; of one without a folder PATH decides."""
+        home, _, last = self.from_here(place).removesuffix("/.").rpartition("/")
+        self.state.activated = home or "."
+        lost = computed or (self.state.lost and not place.startswith(("/", "~")))
+        self.state.unknown = "" if last == "bin" else "nobody can tell what is activated"
+        if lost:
+            self.state.unknown = "the environment's folder is computed"
 
     def from_here(self, path: str) -> str:
         stands = path.startswith(("/", "~")) or not self.state.folder

@@ -130,7 +130,7 @@ class _Reader:
             body = "\n".join(lines)
             if expanded:
                 self.substitutions(body)
-            command.fed.append(Word(body, quoted=True))
+            command.fed.append(Word(body))
         self.awaited = []
 
     def substitutions(self, body: str) -> None:
