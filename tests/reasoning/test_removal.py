@@ -24,6 +24,13 @@ def keys(*names: str) -> list[DistKey]:
     return [DistKey(name) for name in names]
 
 
+@pytest.mark.parametrize("name", ["caf\udce9", "ünder", "-pkg", "two words"])
+def test_pip_passes_over_what_has_no_name_that_a_project_can_have(name: str) -> None:
+    odd = dist(name, ["pkg.py"])
+    said = "pip passes over what has no name that a project can have"
+    assert plan(keys(name), inventory(odd), world(odd)) == Removal(skipped=(Skip(name, said),))
+
+
 def test_a_plan_names_files_the_topmost_folders_and_who_leaves() -> None:
     pkg = dist("pkg", ["pkg/__init__.py", "pkg/sub/b.so", "pkg.py"])
     pyc = at("pkg/__pycache__/__init__.cpython-312.pyc")

@@ -6,6 +6,7 @@ taken one after the other, each on the disk that the one before has left.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
@@ -17,6 +18,8 @@ from safepip.reasoning.changes import folders
 from safepip.reasoning.changes.candidates import Candidates, gather
 from safepip.reasoning.changes.reaches import Taken, reaches, shared
 from safepip.world import Changed, Kind, Place, World
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9._-]*[a-z0-9])?")  # metadata/base.py:iter_all_distributions
 
 
 class _Done(NamedTuple):
@@ -74,6 +77,8 @@ def _uninstall(key: DistKey, inventory: Inventory, world: World) -> _Done | Skip
     dist = _find(key, inventory, world)
     if dist is None:
         return Skip(key, "not installed")
+    if not _NAME.fullmatch(dist.key):
+        return Skip(dist.name, "pip passes over what has no name that a project can have")
     refusal = _before_looking(dist, target, world) or _unreadable(dist, target, world)
     if refusal is not None:
         return refusal
