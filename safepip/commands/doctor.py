@@ -24,7 +24,7 @@ from safepip.reading.sites.homes import homes_of
 from safepip.reading.sites.metadata import canonical
 from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.health import audit as auditing
-from safepip.reasoning.health import diagnosis, failing_imports, holdings, repair, undoing
+from safepip.reasoning.health import diagnosis, failing_imports, foreign, holdings, repair, undoing
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.reasoning.verdict.judge import judge
@@ -36,7 +36,8 @@ Found = Iterator[Ailment]
 def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosis:
     """What `checks` find, and the plan. Nothing is touched."""
     patient = Patient(scene, policy)
-    ailments = [ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient)]
+    found = (ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient))
+    ailments = list(dict.fromkeys(found))  # what has its metadata twice says everything twice
     ailments.sort(key=lambda item: -item.level)
     cures, incurable = repair.plan(ailments, scene.inventory, _means(patient, ailments))
     cures, incurable = _tried(cures, incurable, patient)
@@ -133,6 +134,11 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
     Check.OVERWRITTEN: _overwritten,
     Check.DAMAGED_FILE: lambda patient: holdings.damaged(
         patient.altered, patient.damaged, patient.scene.inventory
+    ),
+    Check.FOREIGN_BUILD: lambda patient: foreign.ailments(
+        patient.foreign,
+        {loss.lost.key for loss in patient.import_losses if loss.lost.info.endswith(f"#{foreign.FOREIGN}")},
+        patient.scene.inventory,
     ),
     Check.ALTERED_FILE: lambda patient: holdings.altered(
         patient.altered, patient.damaged, patient.scene.inventory

@@ -44,13 +44,14 @@ class Nowhere(NamedTuple):
         return answer
 
 
-def look(scene: Scene) -> Nowhere:
-    """What underlined names stand for may be linked into the interpreter, and who carries a module of that name with
+def look(scene: Scene, finder: Finder) -> Nowhere:
+    """`finder`: of the world in which what distributions list is there.
+
+    What underlined names stand for may be linked into the interpreter, and who carries a module of that name with
     him may have put its folder on sys.path; an import hook that is not understood may answer for any name.
     """
     if any("editable" in item.subject for item in scene.inventory.unjudged):
         return Nowhere({})
-    finder = Finder(scene.disk, scene.target)
     missing, taken, carried = By(), By(), set[str]()
     asked: dict[str, dict[str, list[Distribution]]] = {}  # by module and name
     for dist in scene.inventory.everybody:
@@ -69,7 +70,7 @@ def look(scene: Scene) -> Nowhere:
                 _note(taken, inner.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
     owner = owner_of(scene.inventory.everybody, scene.inventory)
-    modules = taken_names.Modules(finder, owner, lambda path: path)
+    modules = taken_names.Modules(finder, owner, lambda path: path, by_text=True)
     gone = taken_names.absent(_unwritten(asked, modules), modules)
     names = {name: _standing_for(item) for name, item in gone.items()}
     nowhere = tuple(name for name in missing if name not in carried)

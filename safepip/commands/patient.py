@@ -22,7 +22,7 @@ from safepip.reasoning.changes.restored import Restored
 from safepip.reasoning.code import imports
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.surface import top_modules
-from safepip.reasoning.health import diagnosis, holdings
+from safepip.reasoning.health import diagnosis, foreign, holdings
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries import symbols
 from safepip.reasoning.libraries.survey import Surveyor
@@ -98,8 +98,8 @@ class Patient:
 
     @property
     def stale(self) -> frozenset[TargetPath]:
-        """Metadata that one name has twice, by info, of which some file is gone or another."""
-        lacking = {item.dist.info for item in self.hollows}
+        """Metadata that one name has twice, by info, of which some file is gone, or another, or for another Python."""
+        lacking = {item.dist.info for item in self.hollows} | {item.dist.info for item in self.foreign}
         lacking |= {info for info, paths in self._altered.items() if paths}
         return frozenset(lacking & self.doubled)
 
@@ -137,11 +137,16 @@ class Patient:
         inventory = self.scene.inventory
         keys = dict.fromkeys(key for item in self.unmet if (key := requirement_key(item.wants)))
         absent = [key for key in keys if inventory.find(key) is None]
-        asked = nowhere.look(self.scene)
+        listed = [
+            *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
+            *(diagnosis.phantom(item.dist, foreign.FOREIGN, item.sought.values()) for item in self.foreign),
+        ]
+        whole = Restored(self.scene.disk, dict.fromkeys(path for dist in listed for path in dist.files or ()))
+        asked = nowhere.look(self.scene, Finder(whole, self.scene.target))
         phantoms = [
             *(diagnosis.absent(key, inventory.target.sites[0]) for key in absent),
             *(diagnosis.nowhere(name, inventory.target.sites[0]) for name in asked.modules),
-            *(diagnosis.phantom(item.dist, "missing", item.missing) for item in self.hollows),
+            *listed,
             *self.broken,
         ]
         refused = refusals.look(self.unmet, self.scene)
@@ -158,6 +163,10 @@ class Patient:
         losses = imports.examine(put, inventory, worlds, code, also).losses
         modules.keep()
         return losses
+
+    @cached_property
+    def foreign(self) -> tuple[foreign.Foreign, ...]:
+        return tuple(foreign.find(self.scene.inventory, Finder(self.scene.disk, self.scene.target)))
 
     @cached_property
     def broken(self) -> tuple[Distribution, ...]:

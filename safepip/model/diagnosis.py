@@ -22,6 +22,7 @@ class Check(Enum):
     OVERWRITTEN = "overwritten"
     DAMAGED_FILE = "damaged-file"
     ALTERED_FILE = "altered-file"
+    FOREIGN_BUILD = "foreign-build"
     MIXED_FAMILY = "mixed-family"
     DUPLICATE_METADATA = "duplicate-metadata"
     DAMAGED_METADATA = "damaged-metadata"

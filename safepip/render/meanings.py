@@ -219,6 +219,15 @@ CHECKS: Mapping[Check, Explanation] = {
         "Install the distribution anew in its own version; look at the disk's room and health.",
         ("ls -l PATH", ROWS, DIGEST),
     ),
+    Check.FOREIGN_BUILD: Explanation(
+        "Compiled modules are built for another Python or machine, and this one has none of that name: importing them says that there is no such module.",
+        "lxml/etree.cpython-311-x86_64-linux-gnu.so in an environment of Python 3.12: copied from another, or installed with --python-version and --target.",
+        "Install the distribution anew: pip takes the build for this Python.",
+        (
+            "find . -name '*.so'",
+            "python -c 'import sysconfig; print(sysconfig.get_config_var(\"EXT_SUFFIX\"))'",
+        ),
+    ),
     Check.ALTERED_FILE: Explanation(
         "A file is not what its distribution recorded, by size or, for small files, by digest.",
         "Somebody edited a module in site-packages.",

@@ -226,6 +226,18 @@ def test_an_import_that_raises_over_a_version_or_takes_what_is_not_there(
     assert commands(report) == [["install", "num>=2"]]
 
 
+def test_modules_that_are_built_for_another_python(environment: Environment, wheels: Path) -> None:
+    """As pip lays them down with --target and --python-version."""
+    other = ".cpython-36m-x86_64-linux-gnu.so"
+    make_wheel(wheels, "lxml", {"lxml/__init__.py": "", f"lxml/etree.{TAG}.so": module("libm.so.6")})
+    environment.add("lxml", {"lxml/__init__.py": "", f"lxml/etree{other}": module("libm.so.6")})
+    environment.add("user", {"user.py": "from lxml import etree\n"}, requires=["lxml"])
+    report = diagnosis(environment)
+    assert found(report) == [("missing-module", "user", None), ("foreign-build", "lxml", None)]
+    assert commands(report) == [["install", "--no-deps", "--force-reinstall", "lxml==1.0"]]
+    assert found(fix(environment, wheels).report) == []
+
+
 def test_modules_that_are_built_for_an_earlier_numpy(environment: Environment) -> None:
     """None of 247 modules so built could be imported under NumPy 2.3, and all that are built for both can."""
     old = module("libm.so.6") + b"\0numpy.core._multiarray_umath\0"

@@ -22,6 +22,7 @@ REINSTALLED = frozenset(
         Check.HOLLOW,
         Check.MISSING_FILE,
         Check.DAMAGED_FILE,
+        Check.FOREIGN_BUILD,
         Check.MISSING_LIBRARY,
         Check.MISSING_MODULE,
         Check.UNMET_REQUIREMENT,
