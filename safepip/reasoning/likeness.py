@@ -16,7 +16,7 @@ def near(name: str, names: Iterable[str]) -> tuple[str, ...]:
     for known in sorted(names):
         by_word.setdefault(_word(known), known)
     word = _word(name)
-    close = get_close_matches(word, by_word, MOST, ALIKE) if len(word) > 1 else []
+    close = get_close_matches(word, by_word, MOST, ALIKE)
     return tuple(by_word[other] for other in close)
 
 

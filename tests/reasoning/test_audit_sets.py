@@ -64,7 +64,11 @@ def test_who_is_needed_only_inside_the_set_may_go_with_it() -> None:
 def test_who_is_needed_by_one_that_must_stay_must_stay_too() -> None:
     """cublas is required by cudnn-cu13, which torch needs."""
     judge = Needs({"a": "b", "b": "outside"})
-    assert audit.splits((A.key, B.key, C.key), judge.alone(), judge) == ((C.key,), (A.key, B.key))
+    alone = judge.alone()
+    alone[C.key] = replace(alone[C.key], findings=(finding("outside", warn=True),))
+    judge.asked.clear()
+    assert audit.splits((A.key, B.key, C.key), alone, judge) == ((C.key,), (A.key, B.key))
+    assert judge.asked == [("a", "b", "c"), ("a", "c"), ("c",)]
 
 
 def test_what_is_refused_only_together_is_split_by_asking_the_judge() -> None:

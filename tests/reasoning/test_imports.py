@@ -9,9 +9,10 @@ import pytest
 from safepip.model.environment import Distribution, EntryPoint
 from safepip.model.imports import Found, Gone
 from safepip.model.paths import TargetPath
-from safepip.reasoning.code.imports import statements
+from safepip.reasoning.code.imports import Dropped, statements
 from support.code import Sources, environment, package
 from support.environments import EXT, SITE, at
+from support.fake_world import Content, FakeWorld, Link
 
 NUMPY = package("numpy", {"numpy/__init__.py": "", "numpy/linalg.py": ""})
 
@@ -768,3 +769,30 @@ def test_a_lazy_name_is_followed_into_a_package_that_no_statement_before_has_sho
     assert there.chains("numpy")["one"] == (
         "import one → one/__init__.py:2 → hub/api.py:1 → far/__init__.py:1 → import numpy"
     )
+
+
+def test_a_folder_that_a_pth_puts_on_the_path_is_known_through_a_link_that_goes_with_it() -> None:
+    """site.addpackage adds what the line says; the removal takes the link, not what it leads to."""
+    link, sources = TargetPath(f"{SITE}/link"), TargetPath("/opt/sources")
+    there = environment(package("linked", {"linked.pth": "link"}), user("import far"))
+    linked = replace(there.inventory.distributions[0], files=(at("linked.pth"), link))
+    found_at = replace(there.inventory.target, path=(*there.inventory.target.path, link))
+    inventory = replace(
+        there.inventory, target=found_at, distributions=(linked, *there.inventory.distributions[1:])
+    )
+    listed: dict[str, Content] = {path: text.encode() for path, text in there.text.items()}
+    world = FakeWorld({**listed, link: Link(str(sources)), f"{sources}/far.py": b""})
+    changed = there._replace(inventory=inventory, world=world)
+    found = changed.without("linked", dropped=Dropped(frozenset({link})))
+    assert [(loss.survivor.name, loss.module) for loss in found.losses] == [("user", "far")]
+    assert changed.without("linked").losses == ()
+
+
+def test_a_distribution_in_which_nobody_reaches_what_fails_is_not_followed() -> None:
+    sources = {
+        "pkg/__init__.py": "import os\nx = 'inner other'",
+        "pkg/inner.py": "import numpy",
+        "pkg/other.py": "import os\nx = 'inner'",
+    }
+    found = environment(NUMPY, package("pkg", sources), user("import os")).without("numpy")
+    assert (found.losses, found.closure.entered) == ((), set())

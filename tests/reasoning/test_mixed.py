@@ -77,6 +77,9 @@ def test_a_build_that_is_bound_by_nobody_is_counted_as_one() -> None:
     unused: dict[str, Content] = {f"third/{IOMP}": lib(IOMP)}
     (one,) = found(surveyed({**ONE[1], **unused}, ONE[0], third))
     assert (one.message, one.severity) == ("2 builds of OpenMP, 1 of them bound by a need", Severity.NOTE)
+    fourth: dict[str, Content] = {"fourth/libomp.so": lib("libomp.so")}
+    (few,) = found(surveyed({**ONE[1], **unused, **fourth}, ONE[0], third, dist("fourth", [*fourth])))
+    assert few.message == "3 builds of OpenMP, 1 of them bound by a need"
     spare: dict[str, Content] = {**unused, f"third/{GOMP}": lib(GOMP)}
     (none,) = found(surveyed(spare, dist("third", [*spare])))
     assert none.message == "2 builds of OpenMP, none of them bound by a need"

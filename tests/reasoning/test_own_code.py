@@ -63,6 +63,12 @@ def test_one_that_leads_to_it_is_told_with_the_way() -> None:
     assert chains({"run.py": "from middle import plain"}) == []
 
 
+def test_what_lies_beside_a_source_is_not_what_goes_though_it_has_its_name() -> None:
+    assert chains({"pkg/__init__.py": "from .lost import inner", "pkg/lost.py": "inner = 1"}) == []
+    assert chains({"pkg/sub/run.py": "from ..lost import inner", "pkg/lost.py": "inner = 1"}) == []
+    assert chains({"pkg/sub/run.py": "from .lost import inner", "pkg/sub/lost.py": "inner = 1"}) == []
+
+
 def test_functions_are_run_and_what_is_caught_is_not_missed() -> None:
     assert chains({"run.py": "def later():\n    import lost\n"}) == [(f"{HOME}/run.py:2", "import lost")]
     assert chains({"run.py": "try:\n    import lost\nexcept ImportError:\n    lost = None\n"}) == []

@@ -9,9 +9,9 @@ from safepip.model.change import Removal
 from safepip.model.elf import Abi, Elf
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.known_loads import KnownLoad, When
-from safepip.model.paths import TargetPath
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Standing
-from safepip.reasoning.libraries import losses, objects
+from safepip.reasoning.libraries import known_loads, losses, objects, searches
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.reasoning.verdict import library_findings
 from safepip.reasoning.verdict.evidence import Evidence
@@ -328,3 +328,38 @@ def test_a_load_of_several_names_opens_each_of_them() -> None:
     assert standings({**TORCH, **CUDNN}, inventory(torch, cudnn), [both]) == {
         ("torch", "libcudnn.so.9"): Standing.PRELOADED
     }
+
+
+def test_a_known_load_may_be_of_each_distribution_of_a_pattern() -> None:
+    wide, other = replace(OPENS, distribution="torch-cu*"), replace(OPENS, distribution="vision-cu*")
+    named = {
+        key: known_loads.of_distribution(DistKey(key), [wide, other, OPENS])
+        for key in ("torch-cu12", "torch", "rest")
+    }
+    assert named == {"torch-cu12": [wide], "torch": [OPENS], "rest": []}
+
+
+def test_origin_in_a_needed_name_is_the_folder_of_each_object_that_says_it() -> None:
+    """glibc expands DST in DT_NEEDED (expand_dst in elf/dl-deps.c), whatever search lists there are."""
+    there = surveyed(
+        {
+            **{f"{name}/_m{EXT}": lib(needs=["$ORIGIN/libx.so"]) for name in ("one", "two")},
+            "one/libx.so": lib(),
+        },
+        dist("one", [f"one/_m{EXT}", "one/libx.so"]),
+        dist("two", [f"two/_m{EXT}"]),
+    )
+    assert {need.root: answer.provider for need, answer in there.survey.answers.items()} == {
+        at(f"one/_m{EXT}"): at("one/libx.so"),
+        at(f"two/_m{EXT}"): None,
+    }
+
+
+def test_after_a_removal_a_search_stands_that_came_by_nothing_that_goes() -> None:
+    near, far = at("near.so"), at("far.so")
+    found = {path: searches.Found((), None, None, None, (), None, frozenset({path})) for path in (near, far)}
+    memo = searches.Memo({(path,): item for path, item in found.items()})
+    memo.folders.variants.update({at("a"): (), at("b"): (at("b/v3"),)})
+    left = memo.without(frozenset({near}))
+    assert left.searches == {(far,): found[far]}
+    assert left.folders.variants == {at("a"): ()}  # what is not there now will not be there then

@@ -10,7 +10,7 @@ from safepip.model.environment import Distribution, EntryPoint, Inventory
 from safepip.model.imports import Gone, Source, Unread
 from safepip.model.paths import TargetPath
 from safepip.reading.sources.source import read_module
-from safepip.reasoning.code.imports import Code, Dropped, Imports, examine
+from safepip.reasoning.code.imports import NOTHING_DROPPED, Code, Dropped, Imports, examine
 from safepip.world import Changed
 from support.environments import at, dist, files, inventory
 from support.fake_world import Content, FakeWorld
@@ -25,13 +25,13 @@ class Coded(NamedTuple):
     world: FakeWorld
     text: Mapping[TargetPath, str]
 
-    def without(self, *names: str, quick: bool = True) -> Imports:
+    def without(self, *names: str, quick: bool = True, dropped: Dropped = NOTHING_DROPPED) -> Imports:
         """The imports of what stays when `names` go. `quick`: what each imports at all is known beforehand."""
         leaving = tuple(one for one in self.inventory.distributions if one.name in names)
         gone = tuple(path for one in leaving for path in one.files or ())
         removal = Removal(leaving, tuple(sorted(gone)), tuple(one.info for one in leaving))
         worlds = (self.world, Changed(self.world, removal.gone))
-        return examine(removal, self.inventory, worlds, self._code(quick=quick))
+        return examine(removal, self.inventory, worlds, self._code(quick=quick), dropped)
 
     def lacking(self, names: Mapping[str, Gone]) -> Imports:
         """The imports when modules that stay bind `names` no longer."""

@@ -41,7 +41,7 @@ class Memo:
 def where(holder: Mapped, wants: str) -> tuple[str, str | None, str | None]:
     """What of a holder decides a search: two modules of one folder with one RPATH look alike."""
     elf = holder.elf
-    matters = elf.rpath or elf.runpath or "/" in wants or "$" in wants
+    matters = elf.rpath or elf.runpath or "$" in wants
     return (holder.origin if matters else "", elf.runpath, elf.rpath)
 
 
