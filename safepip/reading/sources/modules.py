@@ -16,8 +16,8 @@ from typing import NamedTuple
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading import plain_file, tree
-from safepip.reading.sources import import_cache
+from safepip.reading import tree
+from safepip.reading.sources import compiled_names, import_cache
 from safepip.reading.sources.source import LIMIT, read_module
 from safepip.reading.sources.weighed import Answers
 
@@ -29,7 +29,6 @@ WORD = re.compile(rb"\w+")
 QUOTED = re.compile(rb"[\"']\.?(\w+)")
 FIRST = re.compile(rb"^[ \t\r\f\v]*(\w+)", re.MULTILINE)
 ANY = "*"  # stands for every name where searches are kept
-MOST_COMPILED = 256 << 20  # bytes of extension modules that are searched for one distribution
 
 
 class Modules:
@@ -109,20 +108,8 @@ class Modules:
         self, dist: Distribution, names: Collection[str]
     ) -> tuple[tuple[TargetPath, str], ...]:
         """The extension modules of `dist` that hold one of `names` as a string, each with the name."""
-        wanted = [
-            (name, re.compile(rb"%s(?!\w)(?<![\w.]%s)" % ((re.escape(name.encode()),) * 2))) for name in names
-        ]
-        left = MOST_COMPILED
-        found = []
-        for path in dist.used:
-            if path.endswith(self._suffixes) and not TESTS.search(path) and left > 0:
-                try:
-                    size, held = _held(plain_file.pieces(path, left), wanted)
-                except OSError:
-                    continue
-                left -= size
-                found += [(path, name) for name, _ in wanted if name in held][:1]
-        return tuple(found)
+        modules = (path for path in dist.used if path.endswith(self._suffixes) and not TESTS.search(path))
+        return tuple(compiled_names.naming(modules, names))
 
     def keep(self) -> None:
         """Hand what was found out to later runs."""
@@ -131,26 +118,6 @@ class Modules:
 
     def _sources(self, dist: Distribution) -> list[TargetPath]:
         return [*recorded_sources(dist), *(path for path in dist.sources if path.endswith(".py"))]
-
-
-def _held(
-    pieces: Iterable[bytes], wanted: Sequence[tuple[str, re.Pattern[bytes]]]
-) -> tuple[int, frozenset[str]]:
-    """How much there is, and the names that are held: libraries of 100 MB are not read at once for it."""
-    size, held, tail = 0, set[str](), b""
-    overlap = max((len(name.encode()) for name, _ in wanted), default=0) + 1  # and what stands before it
-    for piece in pieces:
-        data = tail + piece
-        for name, needle in wanted:
-            places = (match.span() for match in needle.finditer(data))
-            if any((start or not size) and end < len(data) for start, end in places):
-                held.add(name)
-        size += len(piece)
-        tail = data[-overlap:]
-    held |= {
-        name for name, needle in wanted if any(match.end() == len(tail) for match in needle.finditer(tail))
-    }
-    return size, frozenset(held)
 
 
 def recorded_sources(dist: Distribution) -> list[TargetPath]:
