@@ -72,6 +72,12 @@ def test_a_link_is_taken_where_it_leads_somewhere() -> None:
     assert gathered(pkg, files) == candidates({at("good"), RECORD})
 
 
+def test_beside_a_link_a_row_that_is_not_there_is_left_out() -> None:
+    pkg = dist("pkg", ["absent", "good"])
+    files = {**empty(RECORD, at("other")), at("good"): Link(at("other"))}
+    assert gathered(pkg, files) == candidates({at("good"), RECORD})
+
+
 def test_rows_of_folders_that_are_not_there_or_hold_nothing_that_is_listed_are_left_out() -> None:
     pkg = dist("pkg", ["none/a.txt", "pkg.txt/inside"])
     assert gathered(pkg, empty(RECORD, at("pkg.txt"))) == candidates({RECORD})

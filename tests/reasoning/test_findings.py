@@ -281,6 +281,8 @@ def test_an_import_that_another_file_serves_then_is_not_said_to_fail() -> None:
     assert (one.severity, one.message) == (Severity.REFUSE, says)
     (same,) = found(replace(BASE, imports=(replace(loss, made_up=True),)))
     assert same == replace(one, severity=Severity.WARN)
+    (both,) = found(replace(BASE, imports=(replace(loss, made_up=True), loss)))
+    assert both.severity is Severity.REFUSE  # one that is not served is enough
 
 
 def test_an_import_by_a_compiled_module_has_no_line_and_is_proven_by_the_name_in_it() -> None:

@@ -89,6 +89,12 @@ def test_what_an_install_overwrites_is_told_by_the_library_first_and_both_are_na
     )
 
 
+def test_a_library_is_named_though_it_lies_deeper_than_a_source() -> None:
+    items = [Overwrite(at(name), OTHER, NEW) for name in ("a.py", "other/z.so")]
+    (finding,) = found(turn(OTHER), items)
+    assert finding.message == "lib 2.0 overwrites other/z.so and 1 other file of other 3.0"
+
+
 def test_overwrites_of_two_owners_are_told_apart_and_one_file_is_not_counted() -> None:
     third = dist("third", ["other/c.so"])
     items = [Overwrite(at("other/c.so"), OTHER, NEW), Overwrite(at("other/c.so"), third, NEW)]

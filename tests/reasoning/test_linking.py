@@ -300,3 +300,25 @@ def test_an_error_that_ends_one_list_leaves_the_next_to_be_searched() -> None:
     )
     found = linking.link(path("/e/m.so"), here, glibc()).bindings[0]
     assert (found.provider, [item.path for item in found.tried]) == ("/lib/libT.so.1", ["/a/libT.so.1"])
+
+
+@pytest.mark.parametrize(
+    ("module", "rule"),
+    [
+        (lib(needs=["x.so"], rpath="/e/libs"), Rule.RPATH),
+        (lib(needs=["x.so"], runpath="/e/libs"), Rule.RUNPATH),
+        (lib(needs=["x.so"], rpath="/none", runpath="/e/libs"), Rule.RUNPATH),
+    ],
+)
+def test_of_musl_a_step_says_which_of_the_two_tags_it_goes_by(module: Elf, rule: Rule) -> None:
+    """decode_dyn takes DT_RPATH, then DT_RUNPATH over it."""
+    files: dict[str, Content] = {"/e/m.so": module, "/e/libs/x.so": lib()}
+    found = linking.link(path("/e/m.so"), world(files), glibc(libc=Libc.MUSL))
+    assert [one.how for one in found.bindings] == [step(rule, "/e/libs/x.so", "/e/m.so", "/e/libs")]
+
+
+def test_of_musl_the_loader_itself_is_the_c_library() -> None:
+    """load_library answers to reserved names with ldso, whose file is the program's interpreter."""
+    files: dict[str, Content] = {"/bin/python": program(needs=["libc.so"]), "/lib/ld.so": lib()}
+    found = linking.main_program(FakeWorld(files), glibc(libc=Libc.MUSL))
+    assert [one.provider for one in found.bindings] == ["/lib/ld.so"]

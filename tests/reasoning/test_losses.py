@@ -17,6 +17,7 @@ from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
 from support.environments import EXT, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib
+from support.surveys import surveyed
 
 TORCH = {
     f"torch/_C{EXT}": lib(needs=["libtorch_python.so"], rpath="$ORIGIN/lib"),
@@ -393,9 +394,15 @@ def test_a_loss_that_is_one_already_hides_no_change_after_it() -> None:
 
 
 def test_a_path_is_told_below_its_site_or_the_prefix_or_whole() -> None:
-    paths = ("/env/lib/python3.12/site-packages/a/b.py", "/env/bin/tool", "/environment/x", "/usr/x")
+    paths = (
+        "/env/lib/python3.12/site-packages/a/b.py",
+        "/env/bin/tool",
+        "/environment/x",
+        "/usr/x",
+        "/env/lib/python3.12/site-packages-old/x",
+    )
     told = [losses.relative(TargetPath(path), inventory()) for path in paths]
-    assert told == ["a/b.py", "bin/tool", "/environment/x", "/usr/x"]
+    assert told == ["a/b.py", "bin/tool", "/environment/x", "/usr/x", "lib/python3.12/site-packages-old/x"]
 
 
 def test_of_two_ways_the_one_without_an_earlier_import_is_told() -> None:
@@ -453,3 +460,8 @@ def test_a_need_that_an_import_before_still_has_preloaded_is_no_cause_of_its_fal
         ("libgone.so", "second"),
         ("libgone.so", "third"),
     ]
+
+
+def test_what_did_not_load_before_is_not_newly_broken() -> None:
+    there = surveyed({"a/m.so": lib(needs=["none.so"]), "a/n.so": lib()}, dist("a", ["a/m.so", "a/n.so"]))
+    assert losses.newly_broken(there.survey, there.survey) == ()

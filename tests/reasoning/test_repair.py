@@ -405,3 +405,42 @@ def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> N
         ),
     ]
     assert incurable == (another, bound, edited)
+
+
+def test_what_is_laid_over_itself_mends_what_hangs_on_it_and_nothing_else() -> None:
+    bare, source = replace(BARE, mended_by=(NUMPY.key,)), edited(NUMPY, "numpy/a.py")
+    newer, both = unmet("pandas", "numpy>=3"), replace(lost(NUMPY), mended_by=(NUMPY.key, CUDNN.key))
+    cures, _ = plan((both, UNSEEN, bare, source, newer), inventory(NUMPY, CUDNN), Means())
+    assert [(cure.title, cure.cures) for cure in cures if "over itself" in cure.title] == [
+        ("Install six==1.17.0 over itself: that writes its metadata anew", (UNSEEN,)),
+        ("Install numpy==2.0 over itself: that writes its metadata anew", (bare, source)),
+    ]
+
+
+def test_several_are_laid_over_themselves_and_unpacked_by_one_command() -> None:
+    bare = replace(BARE, mended_by=(CUDNN.key,))
+    cures, _ = plan((BARE, bare), inventory(NUMPY, CUDNN), Means())
+    assert [cure.title for cure in cures] == [
+        "Install numpy==2.0, cudnn==9.10 over itself: that writes its metadata anew"
+    ]
+    packages = {NUMPY.key: Package(Why.DPKG, "python3-numpy")}
+    (cure,) = plan((lost(NUMPY),), inventory(NUMPY), Means(packages=packages))[0]
+    assert cure.note == "as root; --fix leaves it to you, for dpkg keeps these files and no pip does"
+
+
+def test_two_versions_of_a_name_are_seen_beside_what_else_is_wrong() -> None:
+    old, new, third = (dist("six", version=version) for version in ("1.16", "1.17", "1.18"))
+    both = Ailment(
+        Check.DUPLICATE_METADATA, Level.WARN, "six", "two", paths=(old.info, new.info), mended_by=(old.key,)
+    )
+    pairs = dist("attrs", version="1"), dist("attrs", version="2")
+    others = replace(both, paths=tuple(one.info for one in pairs), mended_by=(pairs[0].key,))
+    cures, incurable = plan((HOLLOW, both, others), inventory(third, old, new, *pairs, CUDNN), Means())
+    assert [cure.command[-1] for cure in cures] == ["attrs==2", "cudnn==9.10"]
+    assert incurable == (both,)
+
+
+def test_who_is_not_there_is_not_removed() -> None:
+    taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
+    means = Means(removable={("gone",): [CUDNN.key], ("usurper",): [NUMPY.key]})
+    assert plan((taken,), inventory(CUDNN, dist("usurper")), means) == ((), (taken,))

@@ -78,3 +78,9 @@ def test_a_folder_below_the_root_is_one() -> None:
     world = Restored(FakeWorld({}), {TargetPath("/x/y"): None, TargetPath("/x/z"): None})
     assert world.entries(TargetPath("/")) == (Entry("x", Kind.FOLDER, folder=True),)
     assert [entry.name for entry in world.entries(TargetPath("/x"))] == ["y", "z"]
+
+
+def test_each_folder_on_the_way_to_a_file_is_listed_in_the_one_above() -> None:
+    world = Restored(FakeWorld({"/x/there": b""}), {TargetPath("/x/y/z/w"): None})
+    assert world.entries(TargetPath("/x/y")) == (Entry("z", Kind.FOLDER, folder=True),)
+    assert {entry.name for entry in world.entries(TargetPath("/x"))} == {"there", "y"}

@@ -180,12 +180,17 @@ def _over_itself(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Ite
             yield Cure(title, _safepip(inventory, *words), cured, note, loses_changes=loses)
 
 
-def _is_laid_down(item: Ailment, wanted: Collection[DistKey | None], *, loses: bool) -> bool:
+def _is_laid_down(item: Ailment, wanted: Mapping[DistKey, str], *, loses: bool) -> bool:
     """Whether installing `wanted` over what is there mends it."""
     is_edited = item.check is Check.ALTERED_FILE and (loses or _is_metadata(item))
     if not is_edited and item.check not in REINSTALLED | OVER_ITSELF:
         return False
-    return all(key in wanted for key in item.mended_by or [requirement_key(item.wants)])
+    if item.mended_by:
+        return all(key in wanted for key in item.mended_by)
+    return any(
+        item.wants == pinned or undoing.fits(item.wants, key, pinned.partition("==")[2])
+        for key, pinned in wanted.items()
+    )
 
 
 def _itself(item: Ailment, inventory: Inventory) -> Iterator[tuple[DistKey, str]]:

@@ -47,7 +47,7 @@ def _by_dists(left: Sequence[Ailment], kept: Kept) -> Iterator[Ailment]:
         path.removesuffix(".py").removesuffix("/__init__") for path in kept.paths if path.endswith(".py")
     }
     for item in left:
-        if any(_fits(item.wants, *dist) for dist in kept.dists) or (
+        if any(fits(item.wants, *dist) for dist in kept.dists) or (
             not (item.mended_by or item.wants) and any(_is_of(module, below) for module in _missed(item))
         ):
             yield item
@@ -70,7 +70,7 @@ def _is_of(module: str, below: Collection[str]) -> bool:
     return any(path.endswith(end) for path in below)
 
 
-def _fits(wants: str, key: DistKey, version: str) -> bool:
+def fits(wants: str, key: DistKey, version: str) -> bool:
     if requirement_key(wants) != key:
         return False
     from packaging.requirements import InvalidRequirement, Requirement

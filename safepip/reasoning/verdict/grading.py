@@ -77,7 +77,7 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
 
 def has_modules(dist: Distribution) -> bool:
     """Whether `dist` has Python modules; an `__init__` that only makes a folder of libraries a package is none."""
-    files = [path for path in dist.used if path.endswith((".py", ".so")) and "/__pycache__/" not in path]
+    files = [path for path in dist.used if "/__pycache__/" not in path]
     sources = [path for path in files if path.endswith(".py") and not path.endswith("/__init__.py")]
     extensions = [
         path for path in files if path.endswith(".so") and not path.rpartition("/")[2].startswith("lib")
