@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from safepip.model.environment import Distribution
 from safepip.model.imports import ImportLoss
 from safepip.model.paths import TargetPath
 from safepip.reasoning.code import copies
@@ -15,18 +16,20 @@ from support.environments import EXT, at
 BELOW = "/usr/lib/python3/dist-packages"
 
 
-def losses(user: Sources, below: str, name: str, modules: tuple[str, ...]) -> list[ImportLoss]:
-    """What `user` loses when numpy 1.26 goes from in front of a copy in the system's folder."""
+def losses(
+    user: Sources, below: str, name: str, modules: tuple[str, ...], *more: tuple[Distribution, Sources]
+) -> list[ImportLoss]:
+    """What is lost when numpy 1.26 goes from in front of a copy in the system's folder."""
     front = package("numpy", {"numpy/__init__.py": "", "numpy/strings.py": "", "numpy/linalg.py": ""})
     copy = package(name, {f"{BELOW}/numpy/{module}": "" for module in modules})
-    here = environment(front, package("user", user), copy)
-    numpy, other, last = here.inventory.distributions
+    here = environment(front, package("user", user), copy, *more)
+    numpy, other, last, *rest = here.inventory.distributions
     last = replace(last, version=below, location=TargetPath(BELOW), info=TargetPath(f"{BELOW}/n.dist-info"))
     target = here.inventory.target
     inventory = replace(
         here.inventory,
         target=replace(target, path=(*target.path, TargetPath(BELOW))),
-        distributions=(replace(numpy, version="1.26"), other, last),
+        distributions=(replace(numpy, version="1.26"), other, last, *rest),
     )
     return list(copies.weighed(here._replace(inventory=inventory).without("numpy")))
 
@@ -65,3 +68,9 @@ def test_pkg_resources_has_the_copies_that_setuptools_carries() -> None:
     carrying = {"setuptools/_vendor/packaging.py": "", "pkg_resources/__init__.py": "import packaging"}
     there = environment(package("packaging", {"packaging.py": ""}), package("setuptools", carrying))
     assert there.chains("packaging") == {}
+
+
+def test_who_imports_it_by_way_of_a_compiled_one_may_get_another_structure_as_well() -> None:
+    far = package("far", {"far/__init__.py": "import user"})
+    found = losses(COMPILED, "2.0", "numpy", ("__init__.py",), far)
+    assert [(loss.survivor.name, loss.made_up) for loss in found] == [("user", False), ("far", False)]

@@ -551,6 +551,7 @@ def test_who_imports_the_broken_undeclared_is_found_with_or_without_a_list_of_wh
     )
     found = there.without("numpy", quick=quick)
     assert [loss.survivor.name for loss in found.losses] == ["pandas", "undeclared"]
+    assert {dist.name for dist in found.closure.entered} == {"pandas", "undeclared"}  # no other is read
 
 
 def pytest_with(plugin_source: str, *, host_source: str = "") -> list[str]:

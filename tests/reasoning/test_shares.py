@@ -81,6 +81,11 @@ def test_an_init_whose_folder_is_emptied_is_a_loss() -> None:
     assert weight(item, item.owners[0], stays=()) is Weight.MATTERS
 
 
+def test_a_folder_that_is_emptied_is_no_namespace_whatever_lies_in_others() -> None:
+    item = shared("ns/__init__.py", {"cu12": 0, "cu13": 0}, 0)
+    assert weight(item, item.owners[0], stays=("nsx/other.py", "top.py")) is not Weight.TRIVIAL
+
+
 def test_byte_code_alone_is_nothing_that_a_namespace_could_hold_and_a_deeper_file_is() -> None:
     item = shared("ns/__init__.py", {"one": 0, "two": 0}, 0)
     cache = "ns/__pycache__/__init__.cpython-312.pyc"

@@ -363,3 +363,16 @@ def test_after_a_removal_a_search_stands_that_came_by_nothing_that_goes() -> Non
     left = memo.without(frozenset({near}))
     assert left.searches == {(far,): found[far]}
     assert left.folders.variants == {at("a"): ()}  # what is not there now will not be there then
+
+
+def test_a_library_that_no_import_names_hides_no_module_that_an_earlier_import_runs() -> None:
+    contents: dict[str, Content] = {
+        f"first/_module{EXT}": lib(needs=["libx.so.1"], rpath="$ORIGIN/libs"),
+        "first/y.so.1": lib("y.so.1", needs=["libx.so.1"], rpath="$ORIGIN/libs"),
+        "first/libs/libx.so.1": lib("libx.so.1"),
+        f"user/_m{EXT}": lib(needs=["libx.so.1"]),
+    }
+    first = dist("first", [path for path in contents if path.startswith("first")])
+    there = surveyed(contents, first, dist("user", [f"user/_m{EXT}"], requires=["first"]))
+    (answer,) = (found for need, found in there.survey.answers.items() if need.root == at(f"user/_m{EXT}"))
+    assert (answer.standing, answer.provider) == (Standing.PRELOADED, at("first/libs/libx.so.1"))
