@@ -115,6 +115,8 @@ def test_overwritten_files_fold_by_owner_and_by_whose_bytes_lie_there() -> None:
         mended_by=(OLD.key,),
     )
     assert second.message == "nv/c.so of old 9.10 holds the bytes of nobody"
+    (one,) = holdings.of_overwritten(found[:1], inventory(OLD), using)
+    assert one.message == "nv/a.so of old 9.10 holds the bytes of new; torch uses it"
 
 
 def test_files_that_are_not_what_was_recorded_are_told_by_owner() -> None:
@@ -215,6 +217,9 @@ def test_a_source_that_is_there_and_whose_byte_code_alone_is_listed_was_taken_ou
         pkg.info,
         mended_by=(pkg.key,),
     )
+    cut = replace(pkg, faults=(Fault.METADATA_WITHOUT_VERSION,))
+    (both,) = holdings.damaged_metadata(inventory(cut, other), FakeWorld(empty(c)))
+    assert f"is damaged: {Fault.METADATA_WITHOUT_VERSION.value}; RECORD lists" in both.message
     (found,) = holdings.damaged_metadata(inventory(pkg, other), FakeWorld(empty(c)))
     assert "of pkg/c.py and not the source" in found.message
     assert list(holdings.damaged_metadata(inventory(pkg, other), FakeWorld(empty(B, e)))) == []

@@ -77,6 +77,8 @@ def test_what_the_configuration_lowers_is_said_with_the_file_that_says_so() -> N
     kind = FindingKind.REQUIREMENT_LOST
     verdict = judge(needing_numpy(), Policy({kind: Severity.WARN}, stated={kind: "/etc/x.toml"}))
     assert verdict.remarks.weakened == ("requirement-lost counts as a warning, by /etc/x.toml",)
+    unstated = judge(needing_numpy(), Policy({kind: Severity.WARN}))
+    assert unstated.remarks.weakened == ("requirement-lost counts as a warning, by configuration",)
     raised = judge(needing_numpy(), Policy({kind: Severity.REFUSE}, stated={kind: "/etc/x.toml"}))
     assert raised.remarks == Remarks()
 

@@ -112,11 +112,13 @@ def test_another_distributions_metadata_is_foreign_though_a_row_lists_it() -> No
 def test_a_folder_row_takes_what_others_own_and_what_nobody_recorded() -> None:
     other = complete(dist("other", ["ns/other.py"]))
     pkg = complete(dist("pkg", ["pkg.py"]), at("ns"))
-    more: dict[str, Content] = {at("ns/notes.txt"): b"", at("ns/__pycache__/other.cpython-312.pyc"): b""}
+    cached = at("ns/__pycache__/other.cpython-312.pyc")
+    more: dict[str, Content] = {at("ns/notes.txt"): b"", at("ns/old.pyc"): b"", cached: b""}
     disk = world(replace(pkg, files=(pkg.files or ())[:-1]), other, more=more)
     assert found(inventory(pkg, other), disk, "pkg") == {
         ("ns/other.py", Why.FOREIGN, "other"),
         ("ns/notes.txt", Why.UNRECORDED, ""),
+        ("ns/old.pyc", Why.UNRECORDED, ""),  # a module of its own, which nothing makes again
     }
 
 
