@@ -146,6 +146,9 @@ def test_those_who_come_are_installed_after_those_who_stay() -> None:
     below = replace(stays, location=TargetPath("/usr/lib/python3/dist-packages"))
     there = inventory(stays, below)
     assert inventory_after(there, laid, [wheel(new)]).distributions == (stays, new, below)
+    also = dist("also")
+    assert inventory_after(inventory(stays, also), laid, [wheel(new)]).distributions == (stays, also, new)
+    assert inventory_after(inventory(below), laid, [wheel(new)]).distributions == (new, below)
 
 
 def test_what_an_extra_asks_for_comes_before_who_asks_however_far_below() -> None:

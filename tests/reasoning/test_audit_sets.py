@@ -117,7 +117,8 @@ def test_distributions_of_each_cuda_are_a_set_the_newest_first_and_no_leftovers(
         ),
     ]
     alone = [item for item in judged if item.dist is not thirteen]
-    assert [why for why, _, _ in audit.spare_sets(alone, inventory(wanted, twelve, B))] == [Spare.LEFTOVER]
+    found = [(why, dists) for why, dists, _ in audit.spare_sets(alone, inventory(wanted, twelve, B))]
+    assert found == [(Spare.LEFTOVER, (twelve, B))]
 
 
 def test_what_somebody_outside_requires_is_not_proposed_though_its_loss_is_only_a_warning() -> None:
@@ -144,8 +145,9 @@ def test_what_was_asked_for_or_gives_commands_is_needed_by_nobody_and_no_leftove
     warned = replace(alone[A.key], needed_by=(extra,))
     required = replace(alone[A.key], needed_by=(refuses._replace(severity=Severity.WARN),))
     needed = replace(alone[A.key], needed_by=(refuses,))
+    library = replace(alone[A.key], needed_by=(refuses._replace(kind=FindingKind.LIBRARY_LOST),))
     in_code = replace(alone[A.key], in_code=True)
-    assert list(audit.leaves([*alone.values(), warned, required, needed, in_code])) == [
+    assert list(audit.leaves([*alone.values(), warned, required, needed, library, in_code])) == [
         (Spare.ASKED_FOR, alone[A.key]),
         (Spare.TOOL, alone[B.key]),
         (Spare.ASKED_FOR, warned),

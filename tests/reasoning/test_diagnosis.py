@@ -70,6 +70,17 @@ def test_one_that_no_import_is_seen_to_come_to_is_an_error_where_its_owner_is_re
     ]
 
 
+def test_each_owners_own_requirements_count() -> None:
+    """Who requires what brings the library fails; the one looked at last only lacks it."""
+    zed = dist("zed", [f"zed/_z{EXT}"])
+    contents = {**OBJECTS, f"zed/_z{EXT}": lib(needs=["libcudnn.so.9"])}
+    found = missing([TORCH, CUDNN, zed], contents, listed={"libcudnn.so.9": CUDNN})
+    assert [(item.distribution, item.level) for item in found] == [
+        ("torch", Level.ERROR),
+        ("zed", Level.WARN),
+    ]
+
+
 def test_what_no_import_executes_is_only_noted() -> None:
     plugin = dist("plugin", ["plugin/libplugin.so"])
     (found,) = missing([plugin], {"plugin/libplugin.so": lib(needs=["libnone.so.1"])})
@@ -133,7 +144,7 @@ def loss(
 
 def test_an_import_that_fails_for_a_missing_module_names_the_statement_and_what_mends_it() -> None:
     lost, absent, unchained = diagnosis.missing_modules(
-        [loss("files"), loss("broken"), loss("absent"), loss("files", ())], inventory()
+        iter([loss("files"), loss("broken"), loss("absent"), loss("files", ())]), inventory()
     )
     said = "app/__init__.py:3 imports dep.x, which is not there"
     assert lost == Ailment(
@@ -152,7 +163,7 @@ def test_an_import_that_fails_for_a_missing_module_names_the_statement_and_what_
 def nowhere(
     begins: str, wants: Collection[str] = (), *others: Distribution, extra: str = "x"
 ) -> tuple[Level, str]:
-    app = dist("app", ["app/__init__.py"], requires=[f"{extra}>=1 ; extra == 'more'", "attrs"])
+    app = dist("app", ["app/__init__.py"], requires=[f"{extra}>=1 ; extra == 'more'", "attrs", "yaml-plain"])
     module = diagnosis.nowhere("yaml", SITE)
     chain = (begins, "app/__init__.py:3", "import yaml.nodes")
     lost = ImportLoss(app, module, "yaml.nodes", at("yaml.py"), chain, at("app/__init__.py"), 3)
