@@ -98,7 +98,8 @@ def test_an_import_hook_that_builds_first_is_broken_where_its_program_goes() -> 
     ninja, hook = TargetPath("/env/bin/ninja"), at("_proj_editable_loader.py")
     project, tool = dist("proj", ["_proj_editable_loader.py"]), dist("ninja", [ninja])
     everybody = inventory(project, tool)
-    mapped = (Mapped("proj", TargetPath("/src/proj"), hook, ninja),)
+    other = Mapped("other", TargetPath("/src/other"), at("_other.py"), TargetPath("/env/bin/meson"))
+    mapped = (other, Mapped("proj", TargetPath("/src/proj"), hook, ninja))
     there = replace(everybody, target=replace(everybody.target, mapped=mapped))
 
     def losing(*dists: Distribution) -> list[Finding]:
@@ -499,6 +500,8 @@ def test_what_guards_itself_says_why() -> None:
         ("safepip itself would go", (safepip.info,)),
         ("the configuration protects leaver", ()),
     ]
+    proofs = [item.proof for item in findings.of(looked, policy)][:2]
+    assert proofs == [("ls", "-d", pip.info), ("ls", "-d", safepip.info)]
 
 
 @pytest.mark.parametrize(
