@@ -72,7 +72,7 @@ def test_what_goes_and_was_not_looked_into_refuses_and_what_stays_so_does_not() 
     archive, hook, other = at("pkg.egg"), at("_pkg_editable.py"), at("other.egg")
     looked = replace(
         BASE,
-        removal=Removal(leaving=(LEAVER,), files=(archive, hook)),
+        removal=Removal(leaving=(LEAVER,), files=(archive, hook, at("pkg/a.py"))),
         inventory=replace(
             BASE.inventory,
             unjudged=(Unjudged(other, "packed"), Unjudged(archive, "packed"), Unjudged(hook, "no table")),
