@@ -235,6 +235,7 @@ def test_what_conda_keeps_is_unpacked_anew_by_conda_and_what_pip_laid_beside_it_
         (("--no-deps", "--force-reinstall", "torch==2.9.1+cu128"), True),
     ]
     assert cures[0].command[:3] == ("conda", "install", "--force-reinstall")
+    assert cures[0].note == "--fix leaves it to you, for conda keeps these files and no pip does"
 
 
 def test_what_dpkg_keeps_is_unpacked_anew_by_apt_and_by_a_person() -> None:
@@ -410,7 +411,8 @@ def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> N
 def test_what_is_laid_over_itself_mends_what_hangs_on_it_and_nothing_else() -> None:
     bare, source = replace(BARE, mended_by=(NUMPY.key,)), edited(NUMPY, "numpy/a.py")
     newer, both = unmet("pandas", "numpy>=3"), replace(lost(NUMPY), mended_by=(NUMPY.key, CUDNN.key))
-    cures, _ = plan((both, UNSEEN, bare, source, newer), inventory(NUMPY, CUDNN), Means())
+    mixed = Ailment(Check.MIXED_FAMILY, Level.WARN, "", "two", mended_by=(NUMPY.key,))
+    cures, _ = plan((both, UNSEEN, bare, source, newer, mixed), inventory(NUMPY, CUDNN), Means())
     assert [(cure.title, cure.cures) for cure in cures if "over itself" in cure.title] == [
         ("Install six==1.17.0 over itself: that writes its metadata anew", (UNSEEN,)),
         ("Install numpy==2.0 over itself: that writes its metadata anew", (bare, source)),

@@ -145,3 +145,11 @@ def test_losses_are_told_in_the_order_of_those_who_lose() -> None:
 def test_a_line_that_begins_with_no_name_requires_nobody() -> None:
     numpy, user = dist("numpy"), dist("user", requires=["= numpy", "numpy"])
     assert losses([numpy], numpy, user) == [("user", "numpy", False)]
+
+
+def test_what_no_parser_takes_is_unjudged_with_the_first_line_of_why() -> None:
+    """packaging shows the place in two further lines."""
+    numpy, user = dist("numpy"), dist("user", requires=["numpy >="])
+    (item,) = all_lost([numpy], numpy, user).unjudged
+    assert item.subject == "user requires 'numpy >='"
+    assert item.reason.startswith("Expected ")
