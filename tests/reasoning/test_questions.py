@@ -313,3 +313,17 @@ def test_the_heart_of_a_name_has_three_letters_at_least_and_dashes_do_not_count(
     found: bool,  # noqa: FBT001
 ) -> None:
     assert list(questions.naming_stem(soname, [line])) == ([line] if found else [])
+
+
+def test_a_way_by_a_rule_of_its_own_is_plainer_than_one_where_another_had_it_loaded() -> None:
+    first, second = at(f"torch/_a{EXT}"), at(f"torch/_b{EXT}")
+    contents: Mapping[str, Content] = {
+        first: lib(needs=["libcudnn.so.9", "libtorch.so"], rpath="$ORIGIN/../nv:$ORIGIN/lib"),
+        second: lib(needs=["libtorch.so"], rpath="$ORIGIN/lib"),
+        LIBRARY: lib("libtorch.so", needs=["libcudnn.so.9"], rpath="$ORIGIN/../../nv"),
+        at("nv/libcudnn.so.9"): lib("libcudnn.so.9"),
+    }
+    there = surveyed(contents, dist("torch", [first, second, LIBRARY]), NV)
+    found = uses(Sought(frozenset(["libcudnn.so.9"]), frozenset()), there)
+    (use,) = (one for one in found if one.path == LIBRARY)
+    assert use.chain[:2] == ("import torch", f"torch/_b{EXT}")
