@@ -72,5 +72,5 @@ def test_pkg_resources_has_the_copies_that_setuptools_carries() -> None:
 
 def test_who_imports_it_by_way_of_a_compiled_one_may_get_another_structure_as_well() -> None:
     far = package("far", {"far/__init__.py": "import user"})
-    found = losses(COMPILED, "2.0", "numpy", ("__init__.py",), far)
+    found = losses(COMPILED, "2.0", "NumPy", ("__init__.py",), far)
     assert [(loss.survivor.name, loss.made_up) for loss in found] == [("user", False), ("far", False)]

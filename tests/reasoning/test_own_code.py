@@ -66,6 +66,8 @@ def test_one_that_leads_to_it_is_told_with_the_way() -> None:
 def test_what_lies_beside_a_source_is_not_what_goes_though_it_has_its_name() -> None:
     assert chains({"pkg/__init__.py": "from .lost import inner", "pkg/lost.py": "inner = 1"}) == []
     assert chains({"pkg/sub/run.py": "from ..lost import inner", "pkg/lost.py": "inner = 1"}) == []
+    assert chains({"pkg/__init__.py": "from . import lost", "pkg/lost.py": "inner = 1"}) == []
+    assert chains({"pkg/sub/run.py": "from .. import lost", "pkg/lost.py": "inner = 1"}) == []
     assert chains({"pkg/sub/run.py": "from .lost import inner", "pkg/sub/lost.py": "inner = 1"}) == []
 
 

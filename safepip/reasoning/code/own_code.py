@@ -27,8 +27,9 @@ def losses(projects: Sequence[Distribution], imports: Imports) -> Found:
     for project in projects:
         own = frozenset(_own_names(project))
         for path in project.files or ():
-            name, is_package = _module(project, path)
-            source = imports.code.read(None, path, name, is_package=is_package, whole=True)
+            source = imports.code.read(
+                None, path, "", is_package=False, whole=True
+            )  # of its own it loses nothing
             if isinstance(source, Unread):
                 unjudged.append(Unjudged(path, source.reason))
                 continue
@@ -77,9 +78,3 @@ def _own_names(project: Distribution) -> Iterator[str]:
         yield first.removesuffix(".py")
         if first == "src":
             yield rest.partition("/")[0].removesuffix(".py")
-
-
-def _module(project: Distribution, path: TargetPath) -> tuple[str, bool]:
-    parts = path.removeprefix(f"{project.location}/").removesuffix(".py").split("/")
-    is_package = parts[-1] == "__init__"
-    return ".".join(parts[:-1] if is_package else parts), is_package
