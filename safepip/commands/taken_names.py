@@ -12,9 +12,11 @@ from typing import NamedTuple
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
+from safepip.reading.sources import compiled_names
 from safepip.reading.sources.attribute_uses import uses
 from safepip.reading.sources.bound_names import bound, is_plainly_bound
 from safepip.reading.sources.modules import content, recorded_sources
+from safepip.reading.sources.written_imports import asked
 from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder
 
@@ -55,12 +57,13 @@ def ending(
     sources: Iterable[tuple[TargetPath, bytes]], gone: Mapping[str, Gone]
 ) -> dict[TargetPath, Failing]:
     """The modules, by their source, that ask for one of the names `gone` as an attribute whenever they are imported."""
-    words = {name.rpartition(".")[2].encode() for name in gone}
+    tops = {name.partition(".")[0] for name in gone}
     found: dict[TargetPath, Failing] = {}
     for path, data in sources:
-        if any(word in data for word in words):
-            asked = ((use.line, f"{use.module}.{use.name}") for use in uses(data))
-            first = next(((line, name) for line, name in asked if name in gone), None)
+        written = (f"{item.module}.{name}" for item in asked(data, tops) for name in item.names)
+        if not gone.keys().isdisjoint(written):  # parsing all that hold such a word would take a minute
+            in_order = ((use.line, f"{use.module}.{use.name}") for use in uses(data))
+            first = next(((line, name) for line, name in in_order if name in gone), None)
             if first is not None:
                 found[path] = Failing(*first, gone[first[1]])
     return found
@@ -90,15 +93,16 @@ def _unbound(module: str, names: Collection[str], modules: Modules, before: froz
 
 
 def _unwritten(names: frozenset[str], path: TargetPath | None, modules: Modules) -> frozenset[str]:
-    """Those of which no source of the distribution that owns `path` holds the word, where nothing of it is compiled."""
+    """Those of which no source of the distribution that owns `path` holds the word, and nothing compiled of it."""
     owner = modules.owner(path) if path and modules.by_text else None
-    if owner is None or any(file.endswith(".so") for file in owner.used):
+    if owner is None:
         return frozenset()
     left = {name.encode(): name for name in names}
     for source in recorded_sources(owner):
         data = _content(source, modules) or b""
         left = {word: name for word, name in left.items() if word not in data}
-    return frozenset(left.values())
+    compiled = [modules.lies(file) for file in owner.used if file.endswith(".so")] if left else []
+    return frozenset(name for name in left.values() if not any(compiled_names.naming(compiled, [name])))
 
 
 def _is_given(name: str, owner: Distribution, modules: Modules) -> bool:
