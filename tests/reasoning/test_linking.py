@@ -322,3 +322,8 @@ def test_of_musl_the_loader_itself_is_the_c_library() -> None:
     files: dict[str, Content] = {"/bin/python": program(needs=["libc.so"]), "/lib/ld.so": lib()}
     found = linking.main_program(FakeWorld(files), glibc(libc=Libc.MUSL))
     assert [one.provider for one in found.bindings] == ["/lib/ld.so"]
+
+
+def test_an_interpreter_that_is_no_object_is_in_no_process() -> None:
+    found = linking.main_program(FakeWorld({"/bin/python": program(), "/lib/ld.so": b"#!"}), glibc())
+    assert [one.path for one in found.objects] == ["/bin/python"]
