@@ -365,9 +365,12 @@ def test_after_a_removal_a_search_stands_that_came_by_nothing_that_goes() -> Non
     assert left.folders.variants == {at("a"): ()}  # what is not there now will not be there then
 
 
-def test_a_library_that_no_import_names_hides_no_module_that_an_earlier_import_runs() -> None:
+def test_what_no_import_names_and_what_is_of_another_machine_hide_no_module_that_an_earlier_import_runs() -> (
+    None
+):
     contents: dict[str, Content] = {
         f"first/_module{EXT}": lib(needs=["libx.so.1"], rpath="$ORIGIN/libs"),
+        f"first/_a{EXT}": lib(needs=["libx.so.1"], abi=Abi(32, little_endian=True, machine=3)),
         "first/y.so.1": lib("y.so.1", needs=["libx.so.1"], rpath="$ORIGIN/libs"),
         "first/libs/libx.so.1": lib("libx.so.1"),
         f"user/_m{EXT}": lib(needs=["libx.so.1"]),
