@@ -339,3 +339,23 @@ def test_a_requirement_of_another_does_not_lead_an_extra_to_what_is_lost() -> No
     there = environment(LOST, urllib3, package("requests", {"requests/__init__.py": source}))
     loss = LostRequirement(there.inventory.distributions[2], LOST[0], "lost-one; extra == 's'", extra=True)
     assert grade(loss, there.without("lost-one")) == Grade(NOTE, Basis.NOWHERE)
+
+
+def test_one_way_that_nobody_guards_decides_whatever_is_guarded_before_it() -> None:
+    sources = {
+        "user/__init__.py": "try:\n    from . import middle\nexcept ImportError:\n    pass\n",
+        "user/middle.py": "from . import low",
+        "user/other.py": "from . import low",
+        "user/low.py": "import lost",
+    }
+    found = graded(sources)
+    assert (found.severity, found.basis) == (REFUSE, Basis.MODULE_LEVEL)
+
+
+def test_a_module_that_names_itself_hides_nobody_who_guards_it() -> None:
+    sources = {
+        "user/__init__.py": "",
+        "user/_green.py": "import lost\nname = '_green'",
+        "user/concurrency.py": "try:\n    from ._green import it\nexcept ImportError:\n    it = None\n",
+    }
+    assert graded(sources).severity is WARN
