@@ -359,3 +359,12 @@ def test_a_module_that_names_itself_hides_nobody_who_guards_it() -> None:
         "user/concurrency.py": "try:\n    from ._green import it\nexcept ImportError:\n    it = None\n",
     }
     assert graded(sources).severity is WARN
+
+
+def test_every_source_is_read_for_what_is_evidence_of_a_need() -> None:
+    sources = {
+        "user/__init__.py": "",
+        "user/a.py": "def later():\n    import lost\n",
+        "user/b.py": "import importlib.metadata\nV = importlib.metadata.version('lost-one')\n",
+    }
+    assert graded(sources).severity is REFUSE
