@@ -8,6 +8,7 @@ from safepip.model.change import Package, Why
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
+from safepip.reasoning.health import undoing
 from safepip.reasoning.health.repair import Means, plan
 from safepip.reasoning.health.undoing import Kept
 from support.environments import at, dist, inventory
@@ -446,3 +447,13 @@ def test_who_is_not_there_is_not_removed() -> None:
     taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
     means = Means(removable={("gone",): [CUDNN.key], ("usurper",): [NUMPY.key]})
     assert plan((taken,), inventory(CUDNN, dist("usurper")), means) == ((), (taken,))
+
+
+def test_a_module_comes_back_by_its_own_name_and_a_prerelease_is_a_version_that_fits() -> None:
+    missed = Ailment(Check.MISSING_MODULE, Level.ERROR, "app", "fails", chain=("import app", "import yaml"))
+    other, own = (Kept(3, "removed it", frozenset([at(name)])) for name in ("ruyaml.py", "yaml.py"))
+    assert plan((missed,), inventory(NUMPY), Means((other,))) == ((), (missed,))
+    assert [cure.command[3:] for cure in plan((missed,), inventory(NUMPY), Means((own,)))[0]] == [
+        ("undo", "3")
+    ]
+    assert undoing.fits("lib>=1", DistKey("lib"), "2.0rc1")
