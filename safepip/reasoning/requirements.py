@@ -7,7 +7,7 @@ leaves: it costs a quarter of the guard's whole time.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple
 
@@ -32,6 +32,19 @@ class Wish(NamedTuple):
     place: tuple[int, int]
     survivor: Distribution
     written: str
+
+
+class Unmet(NamedTuple):
+    name: str  # as written
+    extras: str  # with their brackets
+    versions: str
+    found: Distribution | None  # of that name, which does not fit
+
+    @property
+    def said(self) -> str:
+        """Behind the name of who asks."""
+        there = "which is not installed" if self.found is None else f"and {self.found.version} is installed"
+        return f"requires {self.name}{self.versions}, {there}"
 
 
 Wishes = Mapping[DistKey, Sequence[Wish]]
@@ -83,6 +96,30 @@ def lost(
         elif found:
             losses.append(found)
     return Lost(_without_echoes(losses), tuple(unjudged))
+
+
+def unmet(user: Distribution, inventory: Inventory, hollow: Collection[TargetPath] = ()) -> Iterator[Unmet]:
+    """The Requires-Dist lines of `user`, without an extra, that nothing installed meets. `hollow` (by info) meet nothing."""
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.version import InvalidVersion
+
+    markers = {**inventory.target.markers, "extra": ""}
+    for written in user.requires:
+        try:
+            if len(written) > LONGEST:
+                continue
+            wanted = Requirement(written)
+            if wanted.marker is not None and not wanted.marker.evaluate(markers):
+                continue
+            found = inventory.find(requirement_key(wanted.name) or DistKey(wanted.name))
+            fits = found is not None and (
+                wanted.url is not None or wanted.specifier.contains(found.version, prereleases=True)
+            )
+        except (InvalidRequirement, InvalidVersion):
+            continue
+        if found is None or not fits or found.info in hollow:
+            extras = f"[{','.join(sorted(wanted.extras))}]" if wanted.extras else ""
+            yield Unmet(wanted.name, extras, str(wanted.specifier), found)
 
 
 def requires_closure(dist: Distribution, inventory: Inventory) -> tuple[Distribution, ...]:

@@ -60,8 +60,26 @@ def found(
     return list(install_findings.of(evidence(of), of, overwrites, bound, policy))
 
 
+def builds(of: Turn, protected: Sequence[str] = ()) -> list[Finding]:
+    """What such builds require is not installed here."""
+    return [item for item in found(of, protected=protected) if item.kind is FindingKind.VARIANT_CHANGED]
+
+
 def test_an_ordinary_upgrade_is_nothing_to_tell() -> None:
     assert found(turn(OTHER)) == []
+
+
+def test_what_comes_without_what_it_requires_is_told_unless_the_version_before_lacked_it_too() -> None:
+    old = replace(OLD, requires=("gone>1",))
+    new = replace(NEW, requires=("gone>1", "other<3", "other>2", 'absent; extra == "x"', "= =", "a" * 9000))
+    findings = found(turn(OTHER, replaced=(old,), arriving=(new,)))
+    assert [(item.kind, item.severity, item.message) for item in findings] == [
+        (
+            FindingKind.REQUIREMENT_LOST,
+            Severity.WARN,
+            "lib 2.0 requires other<3, and 3.0 is installed",
+        )
+    ]
 
 
 def test_a_version_that_is_found_no_longer_is_the_one_before_and_no_survivor() -> None:
@@ -129,7 +147,7 @@ CU13 = dist("torch", version="2.9.1+cu128", requires=["nvidia-cudnn-cu13", "= no
 
 
 def variants(was: Distribution, now: Distribution, requested: str = "", protected: str = "") -> list[Finding]:
-    return found(turn(replaced=[was], arriving=[now], requested=[requested]), protected=[protected])
+    return builds(turn(replaced=[was], arriving=[now], requested=[requested]), [protected])
 
 
 def test_another_build_that_nobody_named_is_told_with_its_cuda() -> None:
@@ -154,7 +172,7 @@ def test_a_protected_variant_refuses() -> None:
 def test_a_build_that_was_named_or_is_new_or_only_begins_or_ends_to_use_cuda_is_not_told() -> None:
     plain = replace(CU12, requires=())
     assert variants(CPU, CU12, requested="torch") == []
-    assert found(turn(replaced=[], arriving=[CU12])) == []
+    assert builds(turn(replaced=[], arriving=[CU12])) == []
     assert variants(CU12, plain) == variants(plain, CU12) == variants(CU12, CU12) == []
 
 
@@ -260,7 +278,13 @@ def test_where_nobody_who_stays_lost_them_what_came_is_laid_down_once_more() -> 
 
 
 @pytest.mark.parametrize(
-    "kind", [FindingKind.LIBRARY_LOST, FindingKind.SYMBOL_LOST, FindingKind.REQUIREMENT_LOST]
+    "kind",
+    [
+        FindingKind.LIBRARY_LOST,
+        FindingKind.SYMBOL_LOST,
+        FindingKind.REQUIREMENT_LOST,
+        FindingKind.IMPORT_LOST,
+    ],
 )
 def test_who_does_not_fit_any_more_is_renewed_in_the_same_step(kind: FindingKind) -> None:
     warned = (FindingKind.OVERWRITES, Severity.WARN, "warned")
@@ -369,7 +393,7 @@ def test_of_files_without_a_library_the_one_nearer_the_top_is_named_and_two_are_
 def test_a_variant_that_was_named_hides_no_other() -> None:
     vision = (dist("vision", version="1+cpu"), dist("vision", version="1+cu128"))
     of = turn(replaced=[CPU, vision[0]], arriving=[CU12, vision[1]], requested=["torch"])
-    assert [item.distribution for item in found(of)] == ["vision"]
+    assert [item.distribution for item in builds(of)] == ["vision"]
 
 
 def test_all_releases_of_cuda_that_a_build_is_for_are_named() -> None:

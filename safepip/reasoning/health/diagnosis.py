@@ -18,7 +18,7 @@ from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.dependents import users_of
 from safepip.reasoning.libraries.losses import chain_to, relative
 from safepip.reasoning.libraries.objects import module_name
-from safepip.reasoning.requirements import requirement_key, requires_closure
+from safepip.reasoning.requirements import requirement_key, requires_closure, unmet
 
 PHANTOM = "#"  # ends the info of a distribution that stands for what is missing
 # What such a distribution has, but not with a name that is taken of it, or not in a version that is taken.
@@ -170,42 +170,20 @@ def unmet_requirements(
     `hollow` (by info) meet nothing. `failing`: whose imports fail for want of which distribution; a declaration
     by itself breaks nothing.
     """
-    from packaging.requirements import InvalidRequirement, Requirement
-    from packaging.utils import canonicalize_name
-    from packaging.version import InvalidVersion
-
-    markers = {**inventory.target.markers, "extra": ""}
     for user in inventory.distributions:
-        for written in user.requires:
-            try:
-                wanted = Requirement(written)
-                if wanted.marker is not None and not wanted.marker.evaluate(markers):
-                    continue
-                found = inventory.find(DistKey(canonicalize_name(wanted.name)))
-                fits = found is not None and (
-                    wanted.url is not None or wanted.specifier.contains(found.version, prereleases=True)
-                )
-            except (InvalidRequirement, InvalidVersion):
-                continue
-            if fits and found is not None and found.info not in hollow:
-                continue
-            if found is None:
-                said = f"{user.name} requires {wanted.name}{wanted.specifier}, which is not installed"
-            elif found.info in hollow:
-                said = f"{user.name} requires {found.name}, of which nothing but the metadata is there"
-            else:
-                said = (
-                    f"{user.name} requires {wanted.name}{wanted.specifier}, and {found.version} is installed"
-                )
-            is_hollow = found is not None and found.info in hollow
-            breaks = is_hollow or (user.name, DistKey(canonicalize_name(wanted.name))) in failing
+        for item in unmet(user, inventory, hollow):
+            empty = item.found if item.found is not None and item.found.info in hollow else None
+            said = (
+                f"requires {empty.name}, of which nothing but the metadata is there" if empty else item.said
+            )
+            breaks = empty is not None or (user.name, requirement_key(item.name)) in failing
             yield Ailment(
                 Check.UNMET_REQUIREMENT,
                 Level.ERROR if breaks else Level.WARN,
                 user.name,
-                said,
-                mended_by=(found.key,) if found is not None and found.info in hollow else (),
-                wants=f"{wanted.name}{_extras(wanted.extras)}{wanted.specifier}",
+                f"{user.name} {said}",
+                mended_by=(empty.key,) if empty else (),
+                wants=f"{item.name}{item.extras}{item.versions}",
             )
 
 
@@ -254,7 +232,3 @@ def phantom(dist: Distribution, what: str, paths: Iterable[TargetPath]) -> Distr
     """A distribution that stands for what is missing or broken of `dist`, so that it can be put as a removal."""
     info = TargetPath(f"{dist.info}{PHANTOM}{what}")
     return replace(dist, info=info, files=tuple(paths), requires=(), entry_points=(), as_written=None)
-
-
-def _extras(extras: Collection[str]) -> str:
-    return f"[{','.join(sorted(extras))}]" if extras else ""

@@ -11,7 +11,7 @@ from safepip.model.paths import DistKey, TargetPath
 from safepip.model.policy import Policy
 from safepip.model.report import Finding, FindingKind, Remedy, Severity, Verdict
 from safepip.reasoning.libraries.losses import relative
-from safepip.reasoning.requirements import Lost, LostRequirement, requirement_key, weigh
+from safepip.reasoning.requirements import Lost, LostRequirement, requirement_key, unmet, weigh
 from safepip.reasoning.verdict import code_findings, file_findings, library_findings
 from safepip.reasoning.verdict.evidence import Evidence
 from safepip.reasoning.verdict.finding import count, finding, some
@@ -29,6 +29,7 @@ def of(
     yield from _overwrites(overwrites, turn)
     yield from _variants(turn, policy)
     yield from map(_partner, bound)
+    yield from _unmet(turn)
 
 
 def lost_requirements(turn: Turn) -> Lost:
@@ -163,6 +164,24 @@ def _partner(item: Bound) -> Finding:
         f"built for {item.partner.name} {_major(item.was)}, and {item.partner.version} comes: {item.why}",
         paths=item.paths,
     )
+
+
+def _unmet(turn: Turn) -> Iterator[Finding]:
+    """What comes without what it requires, as with --no-deps; what the version before lacked as well is no news."""
+    was = {dist.key: dist for dist in turn.superseded}
+    for dist in turn.arriving:
+        old = was.get(dist.key)
+        known = {item.name for item in unmet(old, turn.was)} if old else set()
+        for item in unmet(dist, turn.now):
+            if item.name not in known:
+                yield finding(
+                    FindingKind.REQUIREMENT_LOST,
+                    dist.name,
+                    f"{dist.name} {dist.version} {item.said}",
+                    severity=Severity.WARN,
+                    paths=(dist.info,),
+                    proof=("grep", "-i", f"^Requires-Dist: {item.name}", f"{dist.info}/METADATA"),
+                )
 
 
 def _variant(dist: Distribution) -> str:
