@@ -106,7 +106,7 @@ def _unbound(side: _Side, tops: Collection[str]) -> imports.Dropped:
     """Names that are asked of a changed module, or by a changed one of any, and that nothing binds."""
     everybody = side.inventory.everybody
     finder, owner = Finder(side.world, side.inventory.target), owner_of(everybody, side.inventory)
-    modules = taken_names.Modules(finder, owner, side.lies, by_text=True)
+    modules = taken_names.Modules(finder, owner, side.lies)
     gone = taken_names.absent(_asked(side, tops), modules)
     ending = (
         taken_names.ending(((path, data) for _, path, data in _sources(side, tops)), gone) if gone else {}

@@ -15,7 +15,7 @@ from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.modules import content, recorded_sources
+from safepip.reading.sources.modules import content, readable, recorded_sources
 from safepip.reading.sources.written_imports import unindented
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming
@@ -70,7 +70,7 @@ def look(scene: Scene, finder: Finder) -> Nowhere:
                 _note(taken, inner.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
     owner = owner_of(scene.inventory.everybody, scene.inventory)
-    modules = taken_names.Modules(finder, owner, lambda path: path, by_text=True)
+    modules = taken_names.Modules(finder, owner, lambda path: path)
     gone = taken_names.absent(_unwritten(asked, modules), modules)
     names = {name: _standing_for(item) for name, item in gone.items()}
     nowhere = tuple(name for name in missing if name not in carried)
@@ -123,11 +123,7 @@ def _makes_modules(path: TargetPath) -> bool:
 
 
 def _statements(dist: Distribution) -> Iterator[tuple[TargetPath, Reference]]:
-    for path in recorded_sources(dist):
-        try:
-            data = content(path)
-        except OSError:
-            continue
+    for path, data in readable(recorded_sources(dist)):
         for reference in unindented(data):
             yield path, reference
 

@@ -15,7 +15,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Found, Gone, VersionCheck
 from safepip.model.paths import TargetPath
 from safepip.reading.sites import partners
-from safepip.reading.sources.modules import content
+from safepip.reading.sources.modules import readable
 from safepip.reading.sources.version_checks import checks
 from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder
@@ -81,10 +81,6 @@ def _misfits(unmet: Iterable[Ailment], scene: Scene) -> Iterator[tuple[Distribut
 
 
 def _checks(paths: Iterable[TargetPath]) -> Iterator[tuple[TargetPath, VersionCheck]]:
-    for path in sorted(paths):
-        try:
-            data = content(path)
-        except OSError:
-            continue
+    for path, data in readable(sorted(paths)):
         for check in checks(data):
             yield path, check

@@ -31,9 +31,6 @@ class Modules(NamedTuple):
     finder: Finder
     owner: Callable[[TargetPath], Distribution | None]
     lies: Callable[[TargetPath], TargetPath]
-    by_text: bool = (
-        False  # a module that answers for names by code lacks those that its distribution nowhere writes
-    )
 
 
 def absent(taken: Iterable[tuple[Distribution, Reference]], modules: Modules) -> dict[str, Gone]:
@@ -94,7 +91,7 @@ def _unbound(module: str, names: Collection[str], modules: Modules, before: froz
 
 def _unwritten(names: frozenset[str], path: TargetPath | None, modules: Modules) -> frozenset[str]:
     """Those of which no source of the distribution that owns `path` holds the word, and nothing compiled of it."""
-    owner = modules.owner(path) if path and modules.by_text else None
+    owner = modules.owner(path) if path else None
     if owner is None:
         return frozenset()
     left = {name.encode(): name for name in names}

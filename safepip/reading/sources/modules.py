@@ -132,18 +132,13 @@ def recorded_sources(dist: Distribution) -> list[TargetPath]:
 def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:
     """The folders that the `.pth` files among `paths` put on sys.path."""
     found = set()
-    for path in paths:
-        if path.endswith(".pth"):
-            try:
-                lines = content(path).decode("utf-8", "surrogateescape").splitlines()
-            except OSError:
-                continue
-            folder = path.rpartition("/")[0]
-            found |= {
-                TargetPath(tree.abspath(os.path.join(folder, line.strip())))
-                for line in lines
-                if line.strip() and not line.startswith(("#", "import ", "import\t"))
-            }
+    for path, data in readable(path for path in paths if path.endswith(".pth")):
+        folder = path.rpartition("/")[0]
+        found |= {
+            TargetPath(tree.abspath(os.path.join(folder, line.strip())))
+            for line in data.decode("utf-8", "surrogateescape").splitlines()
+            if line.strip() and not line.startswith(("#", "import ", "import\t"))
+        }
     return frozenset(found)
 
 
@@ -256,6 +251,16 @@ def _imports(data: bytes, needle: re.Pattern[bytes], *, alone: bool) -> bool:
         if not alone and not line.strip():
             return True
     return False
+
+
+def readable(paths: Iterable[TargetPath]) -> Iterator[tuple[TargetPath, bytes]]:
+    """Those that can be read, with what they hold."""
+    for path in paths:
+        try:
+            data = content(path)
+        except OSError:
+            continue
+        yield path, data
 
 
 def content(path: str) -> bytes:
