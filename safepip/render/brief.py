@@ -54,9 +54,10 @@ def _instead(verdict: Verdict) -> str:
             return f"Run instead: {best}{command}"
     if verdict.remedies:
         return f"Run instead: nothing. {verdict.remedies[0].title}"
-    safepip = verdict.target.inside("safepip", "--python", verdict.target.executable)
-    forced = "uninstall --force" if verdict.decision is Decision.REFUSE else "uninstall without --fail-on"
-    return f"Run instead: nothing, or `{shlex.join(safepip)} {forced} …` on a person's word"
+    force = ["--force"] if verdict.decision is Decision.REFUSE else []
+    keys = [dist.key for dist in verdict.removal.leaving]
+    words = ("safepip", "--python", verdict.target.executable, "uninstall", *force, *keys)
+    return f"Run instead: nothing, or `{shlex.join(verdict.target.inside(*words))}` on a person's word"
 
 
 def _environment(target: Target) -> str:

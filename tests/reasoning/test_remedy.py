@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepip.model.change import Halt, Reach, Removal, Why
@@ -183,7 +185,19 @@ def test_three_who_need_it_are_all_named_and_four_leavers_are_cut_short() -> Non
     leaving = tuple(dist(name) for name in "pqrs")
     for count, names in ((3, "p, q, r"), (4, "p, q, r and 1 more")):
         of = Verdict(target(), Removal(leaving=leaving[:count]), (lost(FindingKind.IMPORT_LOST),))
-        assert proposed(of)[0][0] == f"Keep {names}: user needs it"
+        assert proposed(of)[0][0] == f"Keep {names}: user needs them"
+
+
+def test_of_what_goes_only_what_a_finding_names_is_to_be_kept() -> None:
+    wanted, owner, other = (dist(name) for name in ("wanted", "owner", "other"))
+    asked = replace(lost(FindingKind.REQUIREMENT_LOST), paths=(wanted.info,))
+    bound = replace(lost(FindingKind.LIBRARY_LOST), provider=Provider(at("lib.so"), ("owner",)))
+    for findings, names in (
+        ((asked,), "wanted: user needs it"),
+        ((asked, bound), "wanted, owner: user needs them"),
+    ):
+        of = Verdict(target(), Removal(leaving=(wanted, owner, other)), findings)
+        assert proposed(of)[0][0] == f"Keep {names}"
 
 
 def test_who_needs_it_through_several_others_goes_with_it() -> None:

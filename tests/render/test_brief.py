@@ -36,6 +36,13 @@ def test_where_there_is_nothing_to_run_it_says_so() -> None:
     )
 
 
+def test_where_no_way_is_known_the_command_that_a_person_may_allow_can_be_pasted() -> None:
+    command = "safepip --python /env/bin/python uninstall --force nvidia-cudnn-cu13"
+    assert show(replace(STORY, remedies=())).splitlines()[-1] == (
+        f"Run instead: nothing, or `{command}` on a person's word"
+    )
+
+
 def test_a_program_is_not_told_to_remove_more_than_it_wanted_where_keeping_is_best() -> None:
     keep, more = Remedy("Keep it: app needs it"), Remedy("More", (("safepip", "uninstall", "it", "app"),))
     renew = Remedy("Renew it", (("safepip", "install", "it==1"),))

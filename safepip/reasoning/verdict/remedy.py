@@ -144,7 +144,16 @@ def _keep(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
     if users:
         need = "needs" if len(users) == 1 else "need"
         shown = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
-        yield Remedy(f"Keep {_names(verdict.removal.leaving)}: {shown} {need} it")
+        needed = _needed(verdict, refused)
+        yield Remedy(f"Keep {_names(needed)}: {shown} {need} {'it' if len(needed) == 1 else 'them'}")
+
+
+def _needed(verdict: Verdict, refused: Sequence[Finding]) -> Sequence[Distribution]:
+    """Of what goes, what somebody misses, as far as findings name it."""
+    owners = {name for finding in refused if finding.provider for name in finding.provider.owners}
+    paths = {path for finding in refused for path in finding.paths}
+    needed = [dist for dist in verdict.removal.leaving if dist.name in owners or dist.info in paths]
+    return needed or verdict.removal.leaving
 
 
 def _restore(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
