@@ -30,10 +30,10 @@ def look(both: Both) -> Departed:
     names = _departed(_takers(both), finders, turn.was) | _hidden(shadowed.values(), finders, turn.was)
     if not names:
         return Departed((), ())
-    leaving = Removal(turn.superseded)
+    removal = Removal(turn.superseded)
     code = imports.Code(modules.naming, modules.read, modules.compiled_naming)
     worlds, dropped = (both.before, both.after), imports.Dropped(names=names)
-    found = imports.examine(leaving, turn.was, worlds, code, dropped).losses
+    found = imports.examine(removal, turn.was, worlds, code, dropped).losses
     here = {dist.key for dist in turn.now.everybody}
     return Departed(tuple(loss for loss in found if loss.survivor.key in here), tuple(shadowed.values()))
 
@@ -65,7 +65,7 @@ def _departed(
     """The topmost of the modules in these files that are imported from nowhere afterwards."""
     gone: dict[str, Gone] = {}
     for path, dist in sorted(taken, key=lambda item: item[0].count("/")):
-        name = imports.module_of(path, was)[0] or objects.module_name(path, was.target)
+        name = _module(path, was)
         before, after = (finder.find(name) for finder in finders) if name else (None, None)
         if before is None or before.path != path or is_gone(name, gone):
             continue
@@ -77,8 +77,13 @@ def _departed(
 def _hidden(shadowed: Iterable[Overwrite], finders: tuple[Finder, Finder], was: Inventory) -> dict[str, Gone]:
     gone: dict[str, Gone] = {}
     for item in shadowed:
-        name = imports.module_of(item.path, was)[0] or objects.module_name(item.path, was.target)
+        name = _module(item.path, was)
         before = finders[0].find(name) if name else None
         if before is not None:
             gone[name] = Gone(name, before, finders[1].find(name), item.owner)
     return gone
+
+
+def _module(path: TargetPath, was: Inventory) -> str:
+    """The dotted name of the source or extension module at `path`; "" where no import can name it."""
+    return imports.module_of(path, was)[0] or objects.module_name(path, was.target)
