@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import NamedTuple
 
 from safepip.model.paths import DistKey, TargetPath
+from safepip.model.rows import Asked, Rows, names_in
 
 
 class Libc(Enum):
@@ -223,21 +223,9 @@ class Distribution:
         """What an import or the loader may come to: wider than what a removal takes."""
         return (*(self.files or ()), *self.sources) if self.sources else self.files or ()
 
-    def heads(self, site: TargetPath) -> set[str]:
-        """The names in the folder `site` that its recorded paths begin with.
-
-        A RECORD is sorted nearly always: then a search leads from one to the next. Of one that is not, some are left out.
-        """
-        files, start = tuple(self.files or ()), len(site) + 1
-        found: set[str] = set()
-        index = 0
-        while index < len(files):
-            path = files[index]
-            end = path.find("/", start) if path.startswith(f"{site}/") else -2
-            if end != -2:
-                found.add(path[start:end] if end > 0 else path[start:])
-            index = bisect_left(files, f"{path[:end]}0", index + 1) if end > 0 else index + 1
-        return found
+    def heads(self, site: TargetPath) -> frozenset[str]:
+        """The names in the folder `site` that its recorded paths begin with."""
+        return self.files.names(site) if isinstance(self.files, Rows) else names_in(site, self.files or ())
 
     def __hash__(self) -> int:
         return hash(self.info)
@@ -289,7 +277,8 @@ class Inventory:
         if self.index is not None:
             return {path: self.index[path] for path in wanted if path in self.index}
         found: dict[TargetPath, tuple[Distribution, ...]] = {}
+        asked = Asked(wanted)
         for dist in self.distributions:
-            for path in wanted.intersection(dist.files or ()):
+            for path in asked.rows_of(dist.files or ()):
                 found[path] = (*found.get(path, ()), dist)
         return found

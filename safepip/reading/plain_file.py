@@ -30,12 +30,13 @@ def pieces(path: str, length: int) -> Iterator[bytes]:
     """The same, a part at a time."""
     handle = tree.handle(path)
     try:
-        mode = os.fstat(handle).st_mode
-        if stat.S_ISDIR(mode):
+        found = os.fstat(handle)
+        if stat.S_ISDIR(found.st_mode):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
-        if not stat.S_ISREG(mode):
+        if not stat.S_ISREG(found.st_mode):
             raise OSError(errno.EINVAL, "not a regular file", path)
-        while length and (piece := os.read(handle, min(length, PIECE))):
+        ample = min(PIECE, found.st_size + 1)  # a small file costs no large buffer
+        while length and (piece := os.read(handle, min(length, ample))):
             yield piece
             length -= len(piece)
     finally:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
-from safepip.model.rows import Rows
+from safepip.model.rows import Rows, head_of
 from safepip.reasoning.requirements import requirement_key
 
 
@@ -38,10 +38,7 @@ def owner_of(
     """Whose a source or extension module is: of several, the first's along sys.path."""
     index = inventory.index
     if index is None:
-        packed = [dist for dist in staying if isinstance(dist.files, Rows)]
-        plain = (dist for dist in reversed(staying) if not isinstance(dist.files, Rows) or dist.sources)
-        owners = {path: dist for dist in plain for path in dist.used if _is_code(path)}
-        return _owner_by_folder(owners, packed) if packed else owners.get
+        return _looking_through(staying)
     infos = {dist.info for dist in staying}
     unlisted = [dist for dist in reversed(staying) if dist.sources or dist in inventory.loose]
     rest = {path: dist for dist in unlisted for path in dist.used if _is_code(path)}
@@ -52,18 +49,28 @@ def owner_of(
     return owner
 
 
-def _owner_by_folder(
-    owners: Mapping[TargetPath, Distribution], packed: Sequence[Distribution]
-) -> Callable[[TargetPath], Distribution | None]:
-    """Of very many rows not each is held by itself: those of `packed` are found by the folder that they lie in."""
-    folders: dict[str, list[Distribution]] = {}
-    for dist in packed:
-        for folder in {path.rpartition("/")[0] for path in dist.files or () if _is_code(path)}:
-            folders.setdefault(folder, []).append(dist)
+def _looking_through(staying: Sequence[Distribution]) -> Callable[[TargetPath], Distribution | None]:
+    """Only those are asked that have a row beginning as the path does: most are asked for nothing."""
+    order = {dist.info: number for number, dist in enumerate(staying)}
+    listed: dict[TargetPath, Distribution] = {}
+    heads: dict[tuple[TargetPath, str], list[tuple[Rows, Distribution]]] = {}
+    for dist in reversed(staying):
+        rows = dist.files
+        if isinstance(rows, Rows) and not dist.sources:
+            for head in rows.heads():
+                heads.setdefault((rows.folder, head), []).append((rows, dist))
+        else:
+            listed.update({path: dist for path in dist.used if _is_code(path)})
+    folders = {folder for folder, _ in heads}
 
     def owner(path: TargetPath) -> Distribution | None:
-        there = folders.get(path.rpartition("/")[0], ()) if _is_code(path) else ()
-        return owners.get(path) or next((dist for dist in there if path in (dist.files or ())), None)
+        if not _is_code(path):
+            return None
+        asked = [pair for folder in folders for pair in heads.get((folder, head_of(path, folder)), ())]
+        found = [dist for rows, dist in asked if path in rows]
+        if path in listed:
+            found.append(listed[path])
+        return min(found, key=lambda dist: order[dist.info], default=None)
 
     return owner
 

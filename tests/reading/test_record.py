@@ -22,6 +22,16 @@ TEXTS = st.lists(
     st.one_of(CELLS, st.sampled_from(["pkg/a.py,sha256=x,3", "../../../bin/x,,", '"a,b",,', "", "a//b/./c"]))
 )
 
+DIGEST = f"sha256={'x' * 43}"
+ROWS = st.tuples(
+    st.text("ab./,", max_size=6),
+    st.sampled_from(
+        [",,", f",{DIGEST},3", f",{DIGEST},", ",,5", f",{DIGEST[:-2]}\n,3", f",{DIGEST[:-1]}\r,3", ","]
+    ),
+    st.sampled_from(["\n", "\n", "\r\n", "\r", ""]),
+)
+
+
 PIECES = st.lists(
     st.sampled_from(["a", "b", "/", ".", "..", ",", "\n", "x/y", "//", "./", "\r\n", "\x85"]), max_size=12
 )
@@ -33,6 +43,20 @@ def as_pip_reads(text: str) -> list[str] | None:
         return [str(Path(row[0])) for row in csv.reader(text.splitlines())]
     except (IndexError, csv.Error):
         return None
+
+
+@given(st.lists(ROWS, max_size=4).map(lambda rows: "".join(part for row in rows for part in row)))
+def test_a_record_that_is_taken_as_plain_has_the_cells_that_pip_reads(text: str) -> None:
+    cells = record.plain(text)
+    assert cells is None or [str(Path(cell)) for cell in cells.split("\n")[1:-1]] == as_pip_reads(text)
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_record_as_pip_and_uv_write_it_is_plain(end: str) -> None:
+    rows = [f"pkg/a.py,{DIGEST},3", "../../../bin/a,,", "pkg-1.dist-info/RECORD,,"]
+    assert record.plain("".join(f"{row}{end}" for row in rows)) == (
+        "\npkg/a.py\n../../../bin/a\npkg-1.dist-info/RECORD\n"
+    )
 
 
 @given(PIECES.map("".join))

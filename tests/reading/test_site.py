@@ -5,16 +5,21 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import sys
+import tempfile
 import zipfile
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Inventory, PipInUse, Unjudged
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.rows import Rows
+from safepip.reading.sites import record
 from safepip.reading.sites import site as sites
+from safepip.reading.sites.installed import Folder
 from safepip.reading.sites.metadata import canonical
 from safepip.reading.sites.site import take_inventory
 from support.environments import target
@@ -121,20 +126,39 @@ def test_two_owners_of_a_file_are_both_found(site: Path) -> None:
     assert {dist.key for dist in owners[path]} == {"a", "b", "c"}
 
 
-def test_of_very_many_rows_the_later_are_kept_as_one_text(
+def test_of_very_many_rows_none_of_the_later_is_kept_by_itself(
     site: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("a", "b"):
-        install(site, name, {f"{name}/{name}.py": "", f"../../bin/{name}": ""})
-    (site / "c-1.0.dist-info").mkdir()
+    for name, row in (("a", "a/a.py"), ("b", "b/b.py"), ("c", "c//c.py")):
+        install(site, name, {row: "", f"../../bin/{name}": ""})
+    (site / "d-1.0.dist-info").mkdir()
     plain = inventory(site)
-    monkeypatch.setattr(sites, "MOST_PLAIN", len(plain.distributions[0].files or ()))
+    monkeypatch.setattr(sites, "MOST_KEPT", 0)
     packed = inventory(site)
-    assert [isinstance(dist.files, Rows) for dist in packed.distributions if dist.files] == [False, True]
     assert packed == plain
-    assert [dist.heads(dist.location) for dist in packed.distributions] == [
-        dist.heads(dist.location) for dist in plain.distributions
-    ]
+    for before, after in zip(plain.distributions, packed.distributions, strict=True):
+        assert before.heads(before.location) == after.heads(before.location)
+        assert after.files is None or isinstance(after.files, Rows)
+
+
+@given(
+    st.lists(
+        st.text("ab./~", min_size=1, max_size=8).filter(lambda row: row.strip("./") != ""),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_rows_laid_as_one_text_are_the_rows_placed_one_by_one(rows: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as place:
+        base = Path(place).resolve() / "v" / "site"
+        (base / "a").mkdir(parents=True)
+        (base / "b").symlink_to("a")
+        folder = Folder(TargetPath(str(base)))
+        text = "".join(f"{row},,\n" for row in rows)
+        laid = folder.lay(record.plain(text) or "\n")
+        if laid:
+            listed = folder.place(list(dict.fromkeys(record.paths(text))))
+            assert (tuple(laid), None) == (listed.files, listed.as_written)
 
 
 def test_what_is_broken_is_said_and_the_rest_is_kept(site: Path) -> None:

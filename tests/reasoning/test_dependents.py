@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from safepip.model.rows import Rows
+from safepip.model.rows import packed
 from safepip.reasoning.dependents import owner_of
 from support.environments import SITE, at, dist, inventory
 
@@ -30,9 +30,9 @@ def test_an_index_of_owners_says_what_looking_through_everybody_says() -> None:
 def test_owners_of_very_many_rows_are_those_of_each_row() -> None:
     files = (at("a/x.py"), at("a/y.txt")), (at("a/x.py"), at("a/z.py")), (at("b/x.so"),)
     plain = [replace(dist(f"d{number}"), files=paths) for number, paths in enumerate(files)]
-    packed = [plain[0], *(replace(item, files=Rows(SITE, item.files or ())) for item in plain[1:])]
+    rows = [plain[0], *(replace(item, files=packed(SITE, item.files or ())) for item in plain[1:])]
     paths = [at(name) for name in ("a/x.py", "a/y.txt", "a/z.py", "b/x.so", "a/no.py", "no.py")]
-    each, together = owner_of(plain, inventory(*plain)), owner_of(packed, inventory(*packed))
+    each, together = owner_of(plain, inventory(*plain)), owner_of(rows, inventory(*rows))
     assert [together(path) for path in paths] == [each(path) for path in paths]
-    later = owner_of(packed[1:], inventory(*packed))
+    later = owner_of(rows[1:], inventory(*rows))
     assert later(at("a/x.py")) == plain[1]

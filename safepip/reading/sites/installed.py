@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple, cast
 
 from safepip.model.environment import Distribution, EntryPoint, Fault, Install, Target
 from safepip.model.paths import TargetPath
+from safepip.model.rows import Rows
 from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata, record
+
+_CLIMBING = re.compile(r"\n([./][^\n]*)")
+_DOTS = re.compile(r"/\.{1,2}(?![^/\n])")
 
 
 class Listed(NamedTuple):
     """What RECORD lists, or what stands in its place."""
 
-    files: tuple[TargetPath, ...] | None = None
+    files: Sequence[TargetPath] | None = None
     as_written: tuple[TargetPath, ...] | None = None
 
 
@@ -76,6 +81,29 @@ class Folder:
             return Listed(tuple(placed))
         by_index = dict(zip(odd, written, strict=True))
         return Listed(tuple(placed), tuple(by_index.get(index, path) for index, path in enumerate(placed)))
+
+    def lay(self, cells: str) -> Rows | None:
+        """The same for a RECORD that is plain; None where a row leads through a link, or is not written as pip has it."""
+        if any(f"\n{link}" in cells for link in self._links):
+            return None
+        climbing = _CLIMBING.findall(cells)
+        if cells.count("/.") != sum(row.count("/.") for row in climbing) and _DOTS.search(
+            _CLIMBING.sub("", cells)
+        ):
+            return None
+        placed = {}
+        for row in dict.fromkeys(climbing):
+            written = TargetPath(os.path.join(self.path, record.folded(row)))
+            placed[row] = self._resolved(written)
+            if os.path.normpath(written) != placed[row]:
+                return None
+        start = f"{self.path}/"
+        text = (
+            _CLIMBING.sub(lambda found: "\n" + placed[found[1]].removeprefix(start), cells)
+            if placed
+            else cells
+        )
+        return Rows(self.path, text)
 
     def _resolved(self, path: TargetPath) -> TargetPath:
         head, _, name = path.rpartition("/")
@@ -186,6 +214,12 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
     except UnicodeDecodeError:
         faults.append(Fault.RECORD_UNDECODABLE)
         return Listed()
+    plain = record.plain(text)
+    laid = folder.lay(plain) if plain else None
+    if laid is not None and (
+        f"\n{os.path.basename(info)}/RECORD\n" in (plain or "") or not info.endswith(".dist-info")
+    ):
+        return Listed(laid)
     try:
         rows = _rows(text, target)
         placed = folder.place(list(dict.fromkeys(rows)))  # pip keeps a set

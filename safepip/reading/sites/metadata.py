@@ -45,8 +45,8 @@ def canonical(name: str) -> DistKey:
 def head(text: str) -> Head:
     fields: dict[str, list[str]] = {}
     for key, value in _fields(text):
-        if key.lower() not in _ONCE or key.lower() not in fields:
-            fields.setdefault(key.lower(), []).append(value)
+        if key not in _ONCE or key not in fields:
+            fields.setdefault(key, []).append(value)
     return Head(
         next(iter(fields.get("name", ())), None),
         next(iter(fields.get("version", ())), None),
@@ -107,4 +107,7 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
     found = _HEAD.match(text)
     for field in _FIELD.finditer(text, 0, found.end() if found else 0):
         key, value = field.groups()
-        yield key, " ".join(map(str.strip, value.split("\n"))).strip()
+        yield (
+            key.lower(),
+            " ".join(map(str.strip, value.split("\n"))).strip() if "\n" in value else value.strip(),
+        )

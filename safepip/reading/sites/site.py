@@ -8,13 +8,14 @@ from dataclasses import replace
 
 from safepip.model.environment import Distribution, Fault, Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
+from safepip.model.rows import Rows, packed
 from safepip.reading import plain_file, tree
 from safepip.reading.sites import metadata
 from safepip.reading.sites.installed import Folder, read_distribution
 
 _PIP_PASSES_OVER_NAMELESS = (24, 2)  # before it
 _PIP_FINDS_LOOSE_EGGS = (25, 1)  # before it
-MOST_PLAIN = 100_000  # rows of RECORDs, each a string of its own
+MOST_KEPT = 10_000_000  # characters of RECORDs whose rows may be kept each by itself
 
 
 def take_inventory(target: Target) -> Inventory:
@@ -26,7 +27,7 @@ def take_inventory(target: Target) -> Inventory:
     leftovers: list[TargetPath] = []
     unjudged: list[Unjudged] = []
     seen = set()
-    plain = 0
+    size = 0
     for site in _places(target):
         folder = Folder(site)
         if folder.path in seen:  # lib64 beside lib
@@ -40,8 +41,8 @@ def take_inventory(target: Target) -> Inventory:
                     Unjudged(dist.info, f"pip {target.pip.version} passes over it: {dist.damage}")
                 )
             else:
-                plain += len(dist.files or ())
-                distributions.append(dist if plain <= MOST_PLAIN else _packed(dist))
+                size += dist.files.size if isinstance(dist.files, Rows) else sum(map(len, dist.files or ()))
+                distributions.append(dist if size <= MOST_KEPT else _packed(dist))
                 if dist.damage:
                     unjudged.append(Unjudged(dist.info, dist.damage))
     return Inventory(target, tuple(distributions), tuple(unjudged), tuple(leftovers))
@@ -134,9 +135,10 @@ def _linked(folder: Folder, name: str, target: Target) -> Iterator[Distribution]
 
 
 def _packed(dist: Distribution) -> Distribution:
-    from safepip.model.rows import packed
-
-    return dist if dist.files is None else replace(dist, files=packed(dist.location, dist.files))
+    if dist.files is None:
+        return dist
+    rows = dist.files
+    return replace(dist, files=rows.packed() if isinstance(rows, Rows) else packed(dist.location, rows))
 
 
 def _is_passed_over(dist: Distribution, target: Target) -> bool:

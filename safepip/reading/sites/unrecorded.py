@@ -6,7 +6,7 @@ distribution has no list of files, or a module that no distribution knows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from safepip.model.environment import Distribution, Install, Inventory, Mapped, Unjudged
@@ -70,11 +70,8 @@ class _Look:
 
     def at_site(self, site: TargetPath) -> None:
         names = _listed(site)
-        heads = set[str]().union(*(dist.heads(site) for dist in self.inventory.distributions))
-        strangers = [name for name in names if name not in heads and _is_module(site, name)]
-        if strangers:
-            known = _every_head(site, self.inventory.distributions)
-            self._claim(site, [name for name in strangers if name not in known])
+        known = set[str]().union(*(dist.heads(site) for dist in self.inventory.distributions))
+        self._claim(site, [name for name in names if name not in known and _is_module(site, name)])
         for name in names:
             if name.endswith(".pth") and not name.startswith("."):
                 self._brought(editable.read(site, name), name)
@@ -203,16 +200,6 @@ def _is_code(name: str) -> bool:
     if name.endswith(".py"):
         return not (name.startswith("test_") or name.endswith("_test.py") or name == "conftest.py")
     return name.endswith(".so") or ".so." in name
-
-
-def _every_head(site: TargetPath, distributions: Iterable[Distribution]) -> frozenset[str]:
-    start = len(site) + 1
-    return frozenset(
-        path[start:].partition("/")[0]
-        for dist in distributions
-        for path in dist.files or ()
-        if path.startswith(f"{site}/")
-    )
 
 
 def _lists(dist: Distribution, path: TargetPath) -> bool:

@@ -203,8 +203,8 @@ def _with_undeclared(
             dist
             for dist in staying
             if dist not in imports.closure.entered
-            and len(dist.used) <= FEW_FILES
             and _imports_any(imports, dist, names)
+            and len(dist.used) <= FEW_FILES
         }
         imports.closure.entered.update(new)
         losses = list(_losses(imports, new))
