@@ -30,6 +30,12 @@ class TargetError(SafepipError):
     """No environment to act on, or one that cannot be read."""
 
 
+class NotThereError(SafepipError):
+    """What was asked for by its name or number is nowhere; `pip show` ends with 1 as well."""
+
+    exit_code = 1
+
+
 class OutOfTimeError(SafepipError):
     """Judging took longer than the configured bound."""
 

@@ -28,7 +28,7 @@ def compare(snapshot: Snapshot) -> Difference:
     return found
 
 
-def seal(snapshot: Snapshot, difference: Difference) -> Receipt:
+def seal(snapshot: Snapshot, difference: Difference, *, complete: bool) -> Receipt:
     """Make a change of it that can be undone; the second names of what is as it was are let go."""
     lost = tuple(
         TargetPath(f"{snapshot.home}/{path}")
@@ -44,6 +44,7 @@ def seal(snapshot: Snapshot, difference: Difference) -> Receipt:
         tuple(_items(snapshot, difference)),
         unkept=lost,
         arriving=_distributions((*difference.fresh_folders, *_renewed(difference))),
+        complete=complete,
     )
     vault.write_manifest(receipt)
     wanted = {str(number) for item in receipt.items for number in (item.content, item.successor)}

@@ -22,7 +22,7 @@ from safepip.errors import SafepipError
 from safepip.model.change import Edit, Removal
 from safepip.model.paths import TargetPath
 from safepip.model.policy import Bounds
-from safepip.model.receipt import DIGESTED, Held, Item, ItemKind, Receipt
+from safepip.model.receipt import DIGESTED, LAST, Held, Item, ItemKind, Receipt
 
 _SECOND = 10**9
 COPIED = 512 << 20  # bytes at most, where no hard links can be made
@@ -105,7 +105,8 @@ def keep(plan: Plan, home: TargetPath) -> Receipt:
 
 
 def write_manifest(receipt: Receipt) -> None:
-    """From here on the folder counts."""
+    """From here on the folder counts, and its number is given to no other change, whatever becomes of this one."""
+    files.write_over(f"{receipt.home}/.safepip/{LAST}", str(receipt.id).encode())
     files.write(f"{receipt.folder}/manifest.new", _dump(receipt))
     files.rename(f"{receipt.folder}/manifest.new", f"{receipt.folder}/manifest")
     files.sync_folder(receipt.folder)
@@ -265,6 +266,7 @@ def _dump(receipt: Receipt) -> bytes:
             "unkept": receipt.unkept,
             "unmet": receipt.unmet,
             "arriving": receipt.arriving,
+            "complete": receipt.complete,
             "items": [(item.kind.value, *item[1:]) for item in receipt.items],
         }
     ).encode()

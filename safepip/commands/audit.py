@@ -9,7 +9,7 @@ from functools import cache
 
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
-from safepip.errors import SafepipError
+from safepip.errors import NotThereError
 from safepip.model.audit import Audit, Build, Judged, Mixed, Spare, Together, Unneeded
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution
@@ -97,9 +97,9 @@ def together(names: Sequence[str], scene: Scene, policy: Policy) -> Together:
     if missing:
         installed = [dist.key for dist in scene.inventory.distributions]
         like = dict.fromkeys(name for one in missing for name in near(one, installed))
-        raise SafepipError(
+        raise NotThereError(
             "not-installed",
-            f"{', '.join(missing)} is not installed in {scene.target.prefix}",
+            f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} not installed in {scene.target.prefix}",
             f"What is, and is spelled like it: {', '.join(like)}." if like else "",
         )
     verdict = auditor.verdict(keys)

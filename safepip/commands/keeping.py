@@ -95,8 +95,8 @@ def refuse_read_only(removal: Removal) -> None:
 
 def plan(order: Order, home: TargetPath, replaced: Mapping[TargetPath, str]) -> vault.Plan:
     """What to keep, under the next number."""
-    number = max(receipts.numbers(home), default=0) + 1
     leftovers = _leftovers(home, order.removal)
+    number = receipts.following(order.target)
     return vault.Plan(order.removal, number, order.command, leftovers, replaced, order.unmet)
 
 
@@ -143,7 +143,7 @@ def _settle_install(home: TargetPath, entry: Entry) -> str:
             return f"`{entry.what}` had been cut off, and cannot be taken back: {error.message}"
         changed = difference.compare(kept)
         if changed:
-            difference.seal(kept, changed)
+            difference.seal(kept, changed, complete=False)
     whole = receipts.is_whole(home, entry.id)
     journal.end(home)
     _drop_halves(home)

@@ -87,7 +87,7 @@ def run(order: Order, home: TargetPath) -> Done:
     with lock.held(handle), keeping.mended(home):
         notes = tuple(filter(None, [keeping.settle(home)]))
         earlier = before_install.look(order.found, order.environ)
-        number = max(receipts.numbers(home), default=0) + 1
+        number = receipts.following(target)
         words = tuple(_SECRET.sub("://", word) for word in order.words)
         program = os.path.basename(order.start[0]) if len(order.start) == 1 else "pip"
         journal.begin(home, Entry(Action.INSTALLING, number, " ".join((program, *words))))
@@ -156,7 +156,7 @@ def _weighed(code: int, kept: Snapshot, earlier: before_install.Earlier, order: 
     if not code and verdict is not None and verdict.decision is Decision.ALLOW:
         _let_go(kept)
         return Done(code, code, verdict=verdict)
-    receipt = difference.seal(kept, changed)
+    receipt = difference.seal(kept, changed, complete=not code)
     journal.end(kept.home)
     vault.bound(kept.home, receipts.held(kept.home), order.found.policy.keeps, spared=receipt.id)
     if verdict is None:

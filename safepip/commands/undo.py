@@ -9,7 +9,7 @@ from dataclasses import replace
 from safepip.acting import journal, turning, vault
 from safepip.commands import keeping, libraries
 from safepip.commands.scene import Scene
-from safepip.errors import SafepipError
+from safepip.errors import NotThereError, SafepipError
 from safepip.model.environment import Inventory, Target
 from safepip.model.paths import TargetPath
 from safepip.model.receipt import Action, Entry, ItemKind, Ledger, Receipt, Undone
@@ -101,7 +101,7 @@ def _home_with(target: Target, number: int | None) -> TargetPath:
         found += [(0.0, home) for home in homes if receipts.journal(home) is not None]
     if not found:
         which = "" if number is None else f" {number}"
-        raise SafepipError(
+        raise NotThereError(
             "nothing-to-undo",
             f"there is no change{which} to undo in {target.prefix}",
             "See `safepip history`.",

@@ -11,6 +11,9 @@ from safepip.model.paths import TargetPath
 BESIDE = ".safepip"
 """Ends the name of what is about to take a file's place: `.name.safepip` in the same folder."""
 
+LAST = "last"
+"""The file in `.safepip` that has the highest number of a change so far."""
+
 DIGESTED = 1 << 20
 """Larger files are told by size and time alone: reading them would cost more than the removal."""
 
@@ -53,6 +56,7 @@ class Receipt:
     unkept: tuple[TargetPath, ...] = ()  # go as well, and lie outside the home or could not be kept
     unmet: tuple[str, ...] = ()  # libraries that modules of it needed and did not find before it went
     arriving: tuple[tuple[str, str], ...] = ()  # of an install: names and versions
+    complete: bool = True  # not an install that was cut off, or that its installer gave up
 
     @property
     def folder(self) -> str:

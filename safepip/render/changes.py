@@ -146,6 +146,7 @@ def _receipt(receipt: Receipt) -> dict[str, Any]:
         "command": receipt.command,
         "removed": [{"name": name, "version": version} for name, version in receipt.leaving],
         "installed": [{"name": name, "version": version} for name, version in receipt.arriving],
+        "complete": receipt.complete,
         "files": len(receipt.of(*_COUNTED)),
         "home": receipt.home,
     }
@@ -162,7 +163,9 @@ def _time(receipt: Receipt) -> dt.datetime:
 
 
 def _names(receipt: Receipt) -> str:
-    """What went; of an install what came, by what it is called."""
+    """What went; of an install what came, by what it is called, unless that is but a part of what was asked for."""
+    if not receipt.complete:
+        return "incomplete install"
     named = receipt.arriving if receipt.is_install else receipt.leaving
     names = [f"{name} {version}".strip() for name, version in named]
     some = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

@@ -189,10 +189,9 @@ def test_a_table_fits_80_columns(accident: Environment) -> None:
         assert answer.err == ""
 
 
-def test_a_name_that_is_not_installed_cannot_be_judged(environment: Environment) -> None:
-    answer = environment.safepip("audit", "--remove", "nosuch")
-    assert answer.code == 12
-    assert "nosuch is not installed" in answer.err
+def test_a_name_that_is_not_installed_is_nowhere(environment: Environment) -> None:
+    answer = environment.safepip("audit", "--remove", "nosuch", "nor-this")
+    assert (answer.code, "nosuch, nor-this are not installed" in answer.err) == (1, True)
     environment.add("app", {"app.py": ""})
     assert "spelled like it: app" in environment.safepip("audit", "--remove", "ap").err
 

@@ -259,7 +259,11 @@ def test_an_interrupted_pip_leaves_the_way_back_open(environment: Environment) -
     said = process.communicate()[1]
     assert process.returncode not in {0, BROKE}
     assert f"safepip --python {environment.python} undo 1" in said
-    assert environment.safepip("undo").code == 0
+    assert "  incomplete install  " in environment.safepip("history").out
+    change = environment.safepip("history", "--json").report["changes"][0]
+    assert (change["complete"], change["command"]) == (False, ["install", "leaf==2.0"])
+    said = environment.safepip("undo").out
+    assert said.startswith("safepip: took back the incomplete install (")
     assert trees.snapshot(environment.prefix) == before
 
 

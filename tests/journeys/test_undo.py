@@ -14,7 +14,7 @@ import pytest
 from support.sandbox import TAG, Environment, library, module, run
 from support.trees import snapshot
 
-REFUSED, COULD_NOT, BROKE = 10, 12, 13
+NOT_THERE, REFUSED, COULD_NOT, BROKE = 1, 10, 12, 13
 
 
 @pytest.fixture
@@ -93,7 +93,9 @@ def test_undo_refuses_where_something_has_taken_the_place(rich: Environment) -> 
 
 def test_nothing_to_undo_is_said(environment: Environment) -> None:
     answer = environment.safepip("undo")
-    assert (answer.code, "there is no change to undo" in answer.err) == (COULD_NOT, True)
+    assert (answer.code, "there is no change to undo" in answer.err) == (NOT_THERE, True)
+    answer = environment.safepip("undo", "7")
+    assert (answer.code, "there is no change 7 to undo" in answer.err) == (NOT_THERE, True)
     assert not (environment.prefix / ".safepip").exists()
 
 
@@ -118,7 +120,28 @@ def test_history_tells_what_is_kept_and_drop_lets_it_go(rich: Environment) -> No
     assert "rich-dist 1.0" in rich.safepip("history").out
     assert rich.safepip("history", "--drop").code == 0
     assert rich.safepip("history", "--json").report["changes"] == []
-    assert rich.safepip("undo").code == COULD_NOT
+    assert rich.safepip("undo").code == NOT_THERE
+
+
+def test_a_number_is_given_to_no_second_change(rich: Environment) -> None:
+    """Whoever kept the line that was printed undoes what it was printed for, or nothing."""
+    rich.add("other", {"other.py": ""})
+    remove(rich, "rich-dist")
+    assert rich.safepip("undo").code == 0
+    remove(rich, "other")
+    assert rich.safepip("undo", "1").code == NOT_THERE
+    assert rich.safepip("history", "--json").report["changes"][0]["id"] == 2
+    assert rich.safepip("history", "--drop").code == 0
+    assert "undo 3" in rich.safepip("uninstall", "-y", "rich-dist").err
+
+
+@pytest.mark.parametrize("text", ["", "-1", "1e3", "9" * 10])
+def test_a_last_number_that_safepip_did_not_write_is_not_believed(rich: Environment, text: str) -> None:
+    (rich.prefix / ".safepip").mkdir(mode=0o755)
+    (rich.prefix / ".safepip/last").write_text(text)
+    answer = rich.safepip("uninstall", "-y", "rich-dist")
+    said = f"not kept: {rich.prefix}/.safepip/last is not what safepip makes"
+    assert (answer.code, said in " ".join(answer.err.split())) == (0, True), answer.err
 
 
 def test_without_keeping_the_reinstall_command_is_given(rich: Environment) -> None:
@@ -323,7 +346,7 @@ def test_what_is_back_and_misses_a_library_that_has_gone_since_is_said(environme
     assert environment.safepip("undo").code == 0
     remove(environment, "user")
     remove(environment, "deep")
-    answer = environment.safepip("undo", "1", "--json")
+    answer = environment.safepip("undo", "2", "--json")
     assert (answer.code, answer.report["unmet"]) == (BROKE, ["libdeep.so.1"])
 
 

@@ -136,7 +136,7 @@ def installed(before: Small, tmp_path: Path) -> Small:
     (env.site / "fresh/inner/new.py").write_text("")
     (env.site / "fresh/link").symlink_to("inner")
     kept = snapshots.load(home, 1)
-    difference.seal(kept, difference.compare(kept))
+    difference.seal(kept, difference.compare(kept), complete=True)
     return env
 
 

@@ -82,7 +82,7 @@ def through_pip(box: Box, *words: str, way: str) -> Kept:
     }
     changed = difference.compare(kept)
     assert changed, done.stdout + done.stderr
-    difference.seal(kept, changed)
+    difference.seal(kept, changed, complete=True)
     receipt = receipts.load(home, 1)
     assert (receipt.unkept, standing.edited(receipt), standing.in_the_way(receipt)) == ((), (), ())
     turning.put_back(receipt)
@@ -210,7 +210,7 @@ def test_second_names_are_no_use_for_what_is_written_in_place(tmp_path: Path) ->
     for name in ("a.pth", "plain.txt"):
         (tmp_path / name).write_text("newer")
     (tmp_path / "fresh").touch()
-    receipt = difference.seal(kept, difference.compare(kept))
+    receipt = difference.seal(kept, difference.compare(kept), complete=True)
     assert [item.path for item in receipt.of(ItemKind.CHANGED)] == ["a.pth"]
     assert receipt.unkept == (TargetPath(f"{home}/plain.txt"),)
     turning.put_back(receipt)

@@ -11,16 +11,17 @@ import os
 import stat
 from typing import Any
 
-from safepip.errors import SafepipError
+from safepip.errors import NotThereError, SafepipError
 from safepip.model.change import Removal
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Action, Entry, Held, Item, ItemKind, Receipt
+from safepip.model.receipt import LAST, Action, Entry, Held, Item, ItemKind, Receipt
 from safepip.reading import tree, users
 from safepip.reading.sites.homes import homes_of
 
 FORMAT = 2
 _LAST_MOMENT = 1 << 38  # seconds since 1970, in the year 10680
+_DIGITS = 9  # of a change's number at most
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -42,7 +43,7 @@ def distrusted(home: TargetPath) -> str:
         if reason:
             return reason
     try:
-        numbers(home)
+        last(home)
     except DistrustedError as error:
         return error.message
     return ""
@@ -74,6 +75,16 @@ def numbers(home: TargetPath) -> list[int]:
     return sorted(int(name) for name in names if name.isdecimal() and str(int(name)) == name)
 
 
+def last(home: TargetPath) -> int:
+    """The highest number that a change here has had, taken back and let go ones included; 0 where there was none."""
+    return max(_noted(home), *numbers(home)[-1:], 0)
+
+
+def following(target: Target) -> int:
+    """The number of the next change: whoever was told a number before means no other change by it."""
+    return max(last(home) for home in homes_of(target) if not distrusted(home)) + 1
+
+
 def is_whole(home: TargetPath, number: int) -> bool:
     """A folder without its manifest was being made, or being let go, when a run was cut off."""
     return tree.lexists(f"{home}/.safepip/vault/{number}/manifest")
@@ -88,7 +99,7 @@ def load(home: TargetPath, number: int) -> Receipt:
     try:
         text = _read(f"{folder}/manifest", home)
     except FileNotFoundError:
-        raise SafepipError("no-such-change", f"there is no change {number} to undo") from None
+        raise NotThereError("no-such-change", f"there is no change {number} to undo") from None
     try:
         receipt = _receipt(home, number, json.loads(text))
     except (ValueError, KeyError, TypeError, IndexError, RecursionError) as error:
@@ -149,6 +160,21 @@ def _read(path: str, home: TargetPath) -> bytes:
         return stream.read()
 
 
+def _noted(home: TargetPath) -> int:
+    path = f"{home}/.safepip/{LAST}"
+    reason = _distrusted(path, stat.S_IFREG, _OTHERS_WRITE)
+    if reason:
+        raise DistrustedError("distrusted-vault", reason)
+    try:
+        with tree.open(path, "rb") as stream:
+            text = stream.read(_DIGITS + 1)
+    except FileNotFoundError:
+        return 0
+    if not text.isdigit() or len(text) > _DIGITS:
+        raise DistrustedError("distrusted-vault", f"{path} is not what safepip makes")
+    return int(text)
+
+
 def _number(said: Any) -> int:
     """Of a folder in the vault."""
     if type(said) is not int or said < 0:
@@ -174,6 +200,7 @@ def _receipt(home: TargetPath, number: int, said: dict[str, Any]) -> Receipt:
         tuple(TargetPath(str(path)) for path in said["unkept"]),
         tuple(map(str, said["unmet"])),
         tuple((str(name), str(version)) for name, version in said.get("arriving", ())),
+        complete=bool(said.get("complete", True)),
     )
 
 

@@ -18,7 +18,7 @@ from safepip.commands import keeping, undo
 from safepip.errors import SafepipError
 from safepip.model.environment import Target
 from safepip.model.paths import TargetPath
-from safepip.model.receipt import Action, Entry
+from safepip.model.receipt import LAST, Action, Entry
 from support.fuzzing.place import Place, place
 from support.fuzzing.readers import Subject
 from support.small import Small
@@ -112,5 +112,6 @@ VAULTS: tuple[Subject, ...] = (
     _of("journal of an install", "installing", _install_cut_off, "journal", 1),
     _of("manifest", "removed", _removed, "vault/1/manifest", 5),
     _of("manifest of what was cut off", "halfway", _cut_off, "vault/1/manifest", 3),
+    _of("number of the last change", "removed", _removed, LAST, 1),
     _of("index of an install", "indexed", _install_cut_off, "vault/1/index", 4),
 )
