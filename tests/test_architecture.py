@@ -54,7 +54,9 @@ RUNS_INTERPRETER = {
     "reading/pythons/interpreter.py"
 }  # asks a python for its layout where files do not settle it
 LOOKS_HERE = {
-    "reading/tree.py",  # the one that the others ask
+    "reading/tree.py",  # the one that the others ask, and what it asks in its turn
+    "reading/image.py",
+    "reading/layer.py",
     "reading/processes.py",  # who runs here
     "reading/pythons/calling.py",  # how safepip was called
     "reading/pythons/children.py",  # of an interpreter of this machine

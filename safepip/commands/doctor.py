@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
 
 from safepip.acting import mending
-from safepip.commands import audit, safely, undo
-from safepip.commands.examine import examine
+from safepip.commands import audit, foreseeing, means
 from safepip.commands.patient import Patient
 from safepip.commands.scene import Scene
-from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
-from safepip.model.elf import Elf
-from safepip.model.paths import DistKey, TargetPath
+from safepip.model.diagnosis import Ailment, Check, Diagnosis, Level
+from safepip.model.paths import TargetPath
 from safepip.model.policy import Policy
-from safepip.model.report import Decision, Severity
-from safepip.model.request import Safe
-from safepip.model.survey import Standing
-from safepip.reading import plain_file, tree
-from safepip.reading.sites import receipts
-from safepip.reading.sites.homes import homes_of
-from safepip.reading.sites.metadata import canonical
-from safepip.reasoning.changes.restored import Restored
-from safepip.reasoning.health import audit as auditing
-from safepip.reasoning.health import diagnosis, failing_imports, foreign, holdings, repair, undoing
-from safepip.reasoning.libraries import objects as elf_objects
-from safepip.reasoning.libraries.survey import Surveyor
-from safepip.reasoning.verdict.judge import judge
+from safepip.model.report import Severity
+from safepip.reasoning.health import diagnosis, failing_imports, foreign, holdings, repair
 from safepip.world import Kind
 
 Found = Iterator[Ailment]
@@ -36,11 +21,10 @@ Found = Iterator[Ailment]
 def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosis:
     """What `checks` find, and the plan. Nothing is touched."""
     patient = Patient(scene, policy)
-    found = (ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient))
-    ailments = list(dict.fromkeys(found))  # what has its metadata twice says everything twice
-    ailments.sort(key=lambda item: -item.level)
-    cures, incurable = repair.plan(ailments, scene.inventory, _means(patient, ailments))
-    cures, incurable = _tried(cures, incurable, patient)
+    ailments = _ailments(patient, checks)
+    there = means.of(patient, ailments, lambda other: _ailments(Patient(other, policy), checks))
+    cures, incurable = repair.plan(ailments, scene.inventory, there)
+    cures, incurable = foreseeing.tried(cures, incurable, patient)
     return Diagnosis(
         scene.target,
         tuple(ailments),
@@ -50,6 +34,12 @@ def diagnose(scene: Scene, policy: Policy, checks: frozenset[Check]) -> Diagnosi
         incurable,
         scene.unjudged,
     )
+
+
+def _ailments(patient: Patient, checks: frozenset[Check]) -> list[Ailment]:
+    """Worst first. What has its metadata twice says everything twice."""
+    found = (ailment for check in CHECKS if check in checks for ailment in CHECKS[check](patient))
+    return sorted(dict.fromkeys(found), key=lambda item: -item.level)
 
 
 def put_back_stashes(scene: Scene, policy: Policy) -> None:
@@ -153,132 +143,3 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
     Check.LIB64_SPLIT: _lib64,
     Check.MIXED_FAMILY: _mixed,
 }
-
-
-def _means(patient: Patient, ailments: Sequence[Ailment]) -> repair.Means:
-    scene = patient.scene
-    kept = tuple(_kept(scene)) if any(item.level > Level.NOTE for item in ailments) else ()
-    wanted = {key for item in ailments for key in item.mended_by}
-    urls = {key: url for key in wanted if (url := _url(key, scene))}
-    packages = {
-        dist.key: patient.packages[dist.info]
-        for dist in scene.inventory.distributions
-        if dist.info in patient.packages
-    }
-    removable = dict(_removable(patient, ailments))
-    return repair.Means(kept, removable, urls, packages, patient.stale)
-
-
-def _kept(scene: Scene) -> Iterator[undoing.Kept]:
-    """What can be undone as things stand."""
-    for home in homes_of(scene.target):
-        for receipt in (held.receipt for held in receipts.held(home)):
-            if tree.root() is None and undo.hindrances(receipt, scene.inventory):
-                continue
-            names = ", ".join(name for name, _ in receipt.leaving or receipt.arriving)
-            did = "removed" if not receipt.is_install else "replaced" if receipt.leaving else "installed"
-            dists = tuple((canonical(name), version) for name, version in receipt.leaving)
-            yield undoing.Kept(receipt.id, f"{did} {names}", receipt.lost, dists)
-
-
-def _url(key: DistKey, scene: Scene) -> str:
-    """Where it was installed from, if that was an archive or a repository (direct_url.json)."""
-    dist = scene.inventory.find(key)
-    try:
-        origin = json.loads(plain_file.content(f"{dist.info if dist else ''}/direct_url.json"))
-        if "vcs_info" in origin:
-            at = origin["vcs_info"]
-            return f"{key} @ {at['vcs']}+{origin['url']}@{at['commit_id']}"
-        return f"{key} @ {origin['url']}" if "archive_info" in origin else ""
-    except (OSError, ValueError, KeyError, TypeError, RecursionError):
-        return ""
-
-
-def _removable(
-    patient: Patient, ailments: Iterable[Ailment]
-) -> Iterator[tuple[tuple[str, ...], frozenset[DistKey]]]:
-    """Whose bytes lie in another's place, and who could go safely, together if that is safe too: nobody else needs
-    it, says the judge.
-    """
-    if not any(item.check is Check.OVERWRITTEN for item in ailments):
-        return
-    owners: dict[str, set[DistKey]] = {}
-    for owner, item in patient.overwritten:
-        owners.setdefault(item.bytes_of, set()).add(owner.key)
-    keys = {dist.name: dist.key for dist in patient.scene.inventory.distributions}
-    names = [name for name in owners if name in keys and _may_go([keys[name]], patient)]
-    if len(names) > 1 and _may_go([keys[name] for name in names], patient):
-        yield tuple(names), frozenset().union(*(owners[name] for name in names))
-    else:
-        for name in names:
-            yield (name,), frozenset(owners[name])
-
-
-def _may_go(keys: Sequence[DistKey], patient: Patient) -> bool:
-    plain = judge(examine(keys, patient.scene).evidence, patient.policy)
-    if not auditing.safe_would_do(plain):
-        return False
-    sparing = safely.spare(keys, patient.scene, Safe.RESTORE)
-    spared = judge(examine(keys, patient.scene, sparing.removal).evidence, patient.policy)
-    return spared.decision is not Decision.REFUSE
-
-
-def _tried(
-    cures: tuple[Cure, ...], incurable: tuple[Ailment, ...], patient: Patient
-) -> tuple[tuple[Cure, ...], tuple[Ailment, ...]]:
-    """The plan on paper: with the missing files back, which needs of libraries are still unmet, and which that no
-    step is about are met by it (an import works again, and with it what it loads for others).
-    """
-    library = [item for cure in cures for item in cure.cures if item.soname]
-    others = [item for item in incurable if item.check is Check.MISSING_LIBRARY]
-    surveyor = _mended(cures, patient) if library else None
-    if surveyor is None:
-        return cures, incurable
-    owner = patient.scene.objects.owner
-    roots = {path for item in (*library, *others) for path in item.paths if path in owner}
-    still = {
-        (owner[need.root].name, need.wants)
-        for need, answer in surveyor.survey(roots).answers.items()
-        if answer.standing < Standing.PRELOADED and need.root in owner
-    }
-    unmended = [
-        item
-        for item in library
-        if item.check is Check.MISSING_LIBRARY and (item.distribution, item.soname) in still
-    ]
-    follow = [item for item in others if (item.distribution, item.soname) not in still]
-    last = next(cure for cure in reversed(cures) if any(item.soname for item in cure.cures))
-    kept = [
-        replace(
-            cure,
-            cures=(
-                *(item for item in cure.cures if item not in unmended),
-                *(follow if cure is last else ()),
-            ),
-        )
-        for cure in cures
-    ]
-    left = tuple(item for item in incurable if item not in follow)
-    return tuple(cure for cure in kept if cure.cures), (*left, *unmended)
-
-
-def _mended(cures: tuple[Cure, ...], patient: Patient) -> Surveyor | None:
-    """Answers of the world in which what `cures` install anew is whole."""
-    scene = patient.scene
-    if scene.loader is None:
-        return None
-    mended = {key for cure in cures for item in cure.cures for key in item.mended_by}
-    back = {
-        path: Elf(scene.loader.abi, 3, soname=path.rpartition("/")[2])
-        if elf_objects.is_object_name(path)
-        else None
-        for item in patient.hollows
-        if item.dist.key in mended
-        for path in item.missing
-    }
-    world = Restored(scene.disk, back)
-    objects = replace(
-        scene.objects,
-        elves={**scene.objects.elves, **{path: elf for path, elf in back.items() if elf is not None}},
-    )
-    return Surveyor(world, objects, scene.inventory, scene.loader, scene.known_loads)

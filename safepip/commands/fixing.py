@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from safepip.acting import steps
 from safepip.commands import doctor
 from safepip.commands.scene import Scene
-from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis, Level
+from safepip.model.diagnosis import Ailment, Check, Cure, Diagnosis
 from safepip.model.environment import Target
 from safepip.model.policy import Policy
+from safepip.reasoning.health import progress
 
 Tell = Callable[[Cure], None]
 PUT_BACK = ("doctor", "--fix", "--only", Check.LEFTOVERS.value)
@@ -39,7 +40,7 @@ def fix(
         tell(cure)
         code = _carry_out(cure, found.target, policy, environ)
         before, now = now, doctor.diagnose(Scene(found.target, environ), policy, frozenset(Check))
-        worse = _new_errors(before, now)
+        worse = progress.worse(before.ailments, now.ailments)
         if worse or code:
             return Fixed(now, tuple(done), cure, code, worse)
         done.append(cure)
@@ -47,7 +48,7 @@ def fix(
 
 
 def _is_due(cure: Cure, now: Diagnosis) -> bool:
-    return not {_mark(item) for item in cure.cures}.isdisjoint(map(_mark, now.ailments))
+    return not {progress.mark(item) for item in cure.cures}.isdisjoint(map(progress.mark, now.ailments))
 
 
 def _carry_out(cure: Cure, target: Target, policy: Policy, environ: Mapping[str, str]) -> int:
@@ -55,12 +56,3 @@ def _carry_out(cure: Cure, target: Target, policy: Policy, environ: Mapping[str,
         doctor.put_back_stashes(Scene(target, environ), policy)
         return 0
     return steps.run(cure.command, environ)
-
-
-def _new_errors(before: Diagnosis, after: Diagnosis) -> tuple[Ailment, ...]:
-    known = {_mark(item) for item in before.ailments if item.level is Level.ERROR}
-    return tuple(item for item in after.ailments if item.level is Level.ERROR and _mark(item) not in known)
-
-
-def _mark(item: Ailment) -> tuple[str, str, str]:
-    return item.check.value, item.distribution, item.soname or item.wants or (item.path or "")

@@ -10,6 +10,7 @@ from collections.abc import Collection
 from safepip.model.elf import Definitions, Elf, Flaw, Undefined
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
+from safepip.reading.image import Name
 from safepip.world import Entry, Kind, Place
 
 _FLAW_OF_ERROR = {
@@ -167,7 +168,7 @@ def _list(folder: TargetPath) -> tuple[Entry, ...]:
         return ()
 
 
-def _entry(name: os.DirEntry[str] | tree.Name) -> Entry:
+def _entry(name: os.DirEntry[str] | Name) -> Entry:
     if name.is_file(follow_symlinks=False):
         return Entry(name.name, Kind.FILE, False)
     if not name.is_symlink():

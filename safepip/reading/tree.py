@@ -14,142 +14,27 @@ import stat as modes
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
-from typing import IO, Any, BinaryIO, Literal, TextIO, overload
+from typing import IO, TYPE_CHECKING, Any, BinaryIO, Literal, TextIO, overload
 
 from safepip.errors import SafepipError
+from safepip.reading.image import READ, Image, Name
 
-_READ = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC  # a fifo must not hold us up
-_MOST_LINKS = 40  # MAXSYMLINKS of the kernel
+if TYPE_CHECKING:
+    from safepip.reading.layer import Layer, Layers
+
 IMAGE_ENVIRON = {
     "HOME": "/root",
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 }  # of a container that says nothing else
 
 
-class Name:
-    """One name of an image's folder, asked as an os.DirEntry is."""
-
-    def __init__(self, name: str, kind: int, path: str, image: _Image) -> None:
-        self.name = name
-        self._kind = kind
-        self._path = path
-        self._image = image
-
-    def is_symlink(self) -> bool:
-        return modes.S_ISLNK(self._kind)
-
-    def is_file(self, *, follow_symlinks: bool = True) -> bool:
-        return modes.S_ISREG(self._mode(follow_symlinks))
-
-    def is_dir(self, *, follow_symlinks: bool = True) -> bool:
-        return modes.S_ISDIR(self._mode(follow_symlinks))
-
-    def stat(self, *, follow_symlinks: bool = True) -> os.stat_result:
-        return self._image.stat(self._path) if follow_symlinks else self._image.lstat(self._path)
-
-    def _mode(self, follow: bool) -> int:  # noqa: FBT001
-        if not (follow and self.is_symlink()):
-            return self._kind
-        try:
-            return self._image.stat(self._path).st_mode
-        except FileNotFoundError:
-            return 0
-
-
-class _Image:
-    """A folder taken for the root. Paths are resolved here, each folder once, and handed to the kernel without links."""
-
-    def __init__(self, root: str) -> None:
-        self.root = os.path.realpath(root)
-        self.handle = os.open(self.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        self._real = {"": "", "/": ""}
-
-    def stat(self, path: str) -> os.stat_result:
-        found = self.lstat(path)
-        return self._lstat(self._resolved(path)) if modes.S_ISLNK(found.st_mode) else found
-
-    def lstat(self, path: str) -> os.stat_result:
-        if path.endswith(("/", "/.", "/..")):  # the kernel follows a link there
-            return self._lstat(f"{self._resolved(path)}/")
-        folder, _, name = path.rpartition("/")
-        return self._lstat(f"{self._resolved(folder)}/{name}")
-
-    def open(self, path: str) -> int:
-        folder, _, name = path.rpartition("/")
-        try:
-            return self._open(f"{self._resolved(folder)}/{name}")
-        except OSError as error:
-            if error.errno != errno.ELOOP:
-                raise
-        return self._open(self._resolved(path))
-
-    def readlink(self, path: str) -> str:
-        folder, _, name = path.rpartition("/")
-        return os.readlink(self._inside(f"{self._resolved(folder)}/{name}"), dir_fd=self.handle)
-
-    def names(self, folder: str) -> list[Name]:
-        handle = self._open(self._resolved(folder))
-        try:
-            with os.scandir(handle) as found:
-                return [Name(one.name, _kind(one), f"{folder.rstrip('/')}/{one.name}", self) for one in found]
-        finally:
-            os.close(handle)
-
-    def realpath(self, path: str) -> str:
-        """As os.path.realpath has it: missing parts are taken literally, and so is a loop."""
-        try:
-            return self._resolved(path) or "/"
-        except OSError:
-            return os.path.normpath(f"/{path}")
-
-    def access(self, path: str, mode: int) -> bool:
-        return os.access(self._inside(self._resolved(path)), mode, dir_fd=self.handle, effective_ids=True)
-
-    def _lstat(self, real: str) -> os.stat_result:
-        return os.stat(self._inside(real), dir_fd=self.handle, follow_symlinks=False)
-
-    def _open(self, real: str) -> int:
-        return os.open(self._inside(real), _READ | os.O_RDONLY | os.O_NOFOLLOW, dir_fd=self.handle)
-
-    def _inside(self, real: str) -> str:
-        """Relative to the image's own folder: its length is none of the path's."""
-        return real.lstrip("/") or "."
-
-    def _resolved(self, path: str, links: int = 0) -> str:
-        """`path` without links, "" for the root; what is not there is taken literally."""
-        pending = []
-        while path not in self._real:
-            pending.append(path)
-            path = path.rpartition("/")[0]
-        for longer in reversed(pending):
-            self._real[longer] = self._step(self._real[path], longer.rpartition("/")[2], links)
-            path = longer
-        return self._real[path]
-
-    def _step(self, folder: str, name: str, links: int) -> str:
-        if name in {"", "."}:
-            return folder
-        if name == "..":
-            if not modes.S_ISDIR(self._lstat(folder).st_mode):
-                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder)
-            return folder.rpartition("/")[0]
-        here = f"{folder}/{name}"
-        try:
-            goal = os.readlink(self._inside(here), dir_fd=self.handle)
-        except (OSError, ValueError):  # no link, or nothing there
-            return here
-        if links == _MOST_LINKS:
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), here)
-        return self._resolved(os.path.join(folder or "/", goal), links + 1)
-
-
-_IMAGE: ContextVar[_Image | None] = ContextVar("image", default=None)
+_IMAGE: ContextVar[Image | Layer | None] = ContextVar("image", default=None)
 
 
 @contextmanager
 def entered(root: str | None) -> Iterator[None]:
     """Look at the image unpacked at `root`, or for None at this machine. OSError where that is no folder."""
-    image = None if root is None else _Image(root)
+    image = None if root is None else Image(root)
     token = _IMAGE.set(image)
     try:
         yield
@@ -157,6 +42,25 @@ def entered(root: str | None) -> Iterator[None]:
         _IMAGE.reset(token)
         if image is not None:
             os.close(image.handle)
+
+
+@contextmanager
+def under(layers: Layers) -> Iterator[None]:
+    """Look at the tree as it would be under `layers`."""
+    from safepip.reading.layer import Layer, Machine
+
+    base = _IMAGE.get()
+    token = _IMAGE.set(Layer(base if isinstance(base, Image) else Machine(), layers))
+    try:
+        yield
+    finally:
+        _IMAGE.reset(token)
+
+
+def is_imagined() -> bool:
+    """Whether what is looked at is nowhere yet: then nothing that is found out may be kept."""
+    image = _IMAGE.get()
+    return image is not None and not isinstance(image, Image)
 
 
 def root() -> str | None:
@@ -167,7 +71,7 @@ def root() -> str | None:
 
 def environ() -> Mapping[str, str]:
     """The variables of a process there; of an image, what its administrator starts with."""
-    return os.environ if _IMAGE.get() is None else IMAGE_ENVIRON
+    return os.environ if root() is None else IMAGE_ENVIRON
 
 
 def stat(path: str) -> os.stat_result:
@@ -184,7 +88,7 @@ def handle(path: str) -> int:
     """The file opened for reading; a fifo does not hold us up, and a name that no file can have is of none."""
     image = _IMAGE.get()
     try:
-        return os.open(path, _READ | os.O_RDONLY) if image is None else image.open(path)
+        return os.open(path, READ | os.O_RDONLY) if image is None else image.open(path)
     except ValueError as error:  # a NUL, or what has no encoding
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path) from error
 
@@ -247,19 +151,19 @@ def realpath(path: str) -> str:
 
 
 def abspath(path: str) -> str:
-    return os.path.abspath(path) if _IMAGE.get() is None else os.path.normpath(os.path.join("/", path))
+    return os.path.abspath(path) if root() is None else os.path.normpath(os.path.join("/", path))
 
 
 def getcwd() -> str:
     try:
-        return os.getcwd() if _IMAGE.get() is None else "/"
+        return os.getcwd() if root() is None else "/"
     except FileNotFoundError as error:
         said = "the working folder no longer exists; nothing was touched"
         raise SafepipError("no-working-folder", said, "cd elsewhere.") from error
 
 
 def expanduser(path: str) -> str:
-    if _IMAGE.get() is None:
+    if root() is None:
         return os.path.expanduser(path)
     return IMAGE_ENVIRON["HOME"] + path[1:] if path == "~" or path.startswith("~/") else path
 
@@ -289,12 +193,3 @@ def _mode(path: str, ask: Callable[[str], os.stat_result]) -> int:
         return ask(path).st_mode
     except (OSError, ValueError):
         return 0
-
-
-def _kind(entry: os.DirEntry[str]) -> int:
-    """From the folder itself, without asking for each name (d_type)."""
-    if entry.is_symlink():
-        return modes.S_IFLNK
-    if entry.is_dir(follow_symlinks=False):
-        return modes.S_IFDIR
-    return modes.S_IFREG if entry.is_file(follow_symlinks=False) else modes.S_IFIFO

@@ -146,6 +146,36 @@ def test_what_was_removed_whole_is_put_back_too_unless_something_has_taken_its_p
     assert found(mended.report) == [("unmet-requirement", "old", None)]
 
 
+def test_a_name_that_an_upgrade_took_comes_back_by_its_undo_and_one_that_was_never_there_does_not(
+    environment: Environment, wheels: Path
+) -> None:
+    wheel = make_wheel(wheels, "lib", {"lib.py": ""}, version="2.0")
+    environment.add("lib", {"lib/__init__.py": "two = 2\n"}, version="1.0")
+    environment.add("user", {"user.py": "from lib import two\n"}, requires=["lib"])
+    environment.add("third", {"third.py": "from lib import three\n"}, requires=["lib"])
+    assert environment.safepip("install", "-q", "--no-index", str(wheel)).code == 13
+    before = environment.tree()
+    report = diagnosis(environment)
+    assert found(report) == [("failing-import", "third", None), ("failing-import", "user", None)]
+    assert commands(report) == [["undo", "1"]]
+    assert report["remedies"][0]["cures"] == [report["broken"][1]["fingerprint"]]
+    assert report["incurable"] == [report["broken"][0]["fingerprint"]]
+    assert environment.tree() == before
+    assert found(fix(environment).report) == [("failing-import", "third", None)]
+    assert (environment.site / "lib/__init__.py").read_text() == "two = 2\n"
+
+
+def test_an_undo_that_would_break_what_came_later_is_no_cure(environment: Environment, wheels: Path) -> None:
+    wheel = make_wheel(wheels, "lib", {"lib/__init__.py": "new = 1\n"}, version="2.0")
+    environment.add("lib", {"lib/__init__.py": "old = 1\n"}, version="1.0")
+    environment.add("user", {"user.py": "from lib import old\n"}, requires=["lib"])
+    environment.safepip("install", "-q", "--no-index", str(wheel))
+    environment.add("later", {"later.py": "from lib import new\n"}, requires=["lib"])
+    report = diagnosis(environment)
+    assert found(report) == [("failing-import", "user", None)]
+    assert (commands(report), len(report["incurable"])) == ([], 1)
+
+
 def test_an_intruder_that_nobody_needs_is_removed_safely(story: Environment, wheels: Path) -> None:
     make_wheel(
         wheels,

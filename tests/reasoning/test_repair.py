@@ -74,16 +74,11 @@ def test_what_was_installed_from_an_archive_comes_from_there_again() -> None:
 
 
 def test_what_is_kept_comes_before_what_must_be_fetched() -> None:
-    kept = Kept(3, "removed cudnn-cu13", frozenset([at("cudnn/libcudnn.so.9")]))
+    kept = Kept(3, "removed cudnn-cu13", (HOLLOW, LIBRARY))
     assert steps(lost(NUMPY), HOLLOW, LIBRARY, means=Means((kept,))) == [
         ("undo", "3"),
         ("install", "--no-deps", "--force-reinstall", "numpy==2.0"),
     ]
-
-
-def test_a_change_that_kept_only_a_part_of_what_is_missing_is_not_undone() -> None:
-    kept = Kept(3, "removed other", frozenset([at("other.py")]))
-    assert steps(HOLLOW, means=Means((kept,)))[0][0] == "install"
 
 
 def test_pips_wreckage_is_put_back_before_anything_else() -> None:
@@ -279,14 +274,10 @@ def test_the_index_of_a_local_label_is_asked_for_and_the_changes_of_a_person_are
     assert [cure.note for cure in cures] == [f"{lose}; {index}"]
 
 
-def test_the_latest_change_is_undone_first_and_one_that_kept_nothing_that_is_missed_is_not() -> None:
-    file, other = at("cudnn/libcudnn.so.9"), at("numpy/a.py")
-    early, late = (
-        Kept(1, "removed both", frozenset([file, other])),
-        Kept(2, "removed cudnn", frozenset([file])),
-    )
-    gone = replace(lost(NUMPY), paths=(other,))
-    again = Kept(0, "removed cudnn", frozenset([file]))
+def test_the_latest_change_is_undone_first_and_one_that_mends_nothing_more_is_not() -> None:
+    gone = lost(NUMPY)
+    early, late = Kept(1, "removed both", (HOLLOW, gone)), Kept(2, "removed cudnn", (HOLLOW,))
+    again = Kept(0, "removed cudnn", (HOLLOW,))
     cures, _ = plan((HOLLOW, gone), inventory(CUDNN, NUMPY), Means((again, early, late)))
     assert [(cure.title, cure.cures) for cure in cures] == [
         ("Undo change 2, which removed cudnn", (HOLLOW,)),
@@ -307,18 +298,6 @@ def test_what_a_person_has_changed_comes_last_and_is_marked() -> None:
         ("cudnn==9.10", False),
         ("numpy==2.0", True),
     ]
-
-
-def test_what_a_kept_change_brings_back_is_every_library_of_its_files_and_no_other() -> None:
-    file = at("cudnn/libcudnn.so.9")
-    other = replace(LIBRARY, soname="libother.so.1", mended_by=())
-    same = replace(LIBRARY, mended_by=())
-    named = Ailment(Check.MISSING_SYMBOL, Level.ERROR, "torch", "", soname="libcudnn.so.9")
-    cures, incurable = plan(
-        (HOLLOW, same, other, named), inventory(CUDNN), Means((Kept(1, "removed cudnn", frozenset([file])),))
-    )
-    assert [cure.cures for cure in cures] == [(HOLLOW, same)]
-    assert incurable == (other, named)
 
 
 def test_pips_wreckage_of_what_is_not_installed_any_more_is_known_by_its_name() -> None:
@@ -380,35 +359,6 @@ def test_those_who_can_go_together_go_by_one_command() -> None:
     assert incurable == ()
 
 
-def test_what_comes_back_by_an_undo_in_a_version_that_fits_is_not_fetched() -> None:
-    kept = Kept(
-        4,
-        "removed numpy, six",
-        frozenset([at("six.py"), at("yaml/__init__.py"), at("lib/two.py"), at("lib/__init__.pyi")]),
-        ((NUMPY.key, "2.0"), (DistKey("six"), "odd")),
-    )
-    fits, other, six = unmet("pandas", "numpy>=2"), unmet("old", "numpy<2"), unmet("attrs", "six>=1")
-    odd = unmet("odd", "numpy>=!")
-    module = Ailment(
-        Check.MISSING_MODULE, Level.ERROR, "app", "fails", chain=("import app", "app.py:3", "import yaml.x")
-    )
-    brought, another = replace(module, wants="PyYAML"), replace(module, chain=("import app", "import yam"))
-    inner = replace(module, check=Check.FAILING_IMPORT, chain=("import user", "import lib.two"))
-    bound = replace(inner, chain=("import user", "import yaml.two"))
-    edited = replace(inner, check=Check.ALTERED_FILE)
-    found = (fits, other, six, odd, module, brought, another, inner, bound, edited)
-    cures, incurable = plan(found, inventory(), Means((kept,)))
-    assert [(cure.title, cure.command[3:], cure.cures) for cure in cures] == [
-        ("Undo change 4, which removed numpy, six", ("undo", "4"), (fits, module, inner)),
-        (
-            "Install what is required: numpy<2,>=!, six>=1, PyYAML",
-            ("install", "numpy<2,>=!", "six>=1", "PyYAML"),
-            (other, six, odd, brought),
-        ),
-    ]
-    assert incurable == (another, bound, edited)
-
-
 def test_what_is_laid_over_itself_mends_what_hangs_on_it_and_nothing_else() -> None:
     bare, source = replace(BARE, mended_by=(NUMPY.key,)), edited(NUMPY, "numpy/a.py")
     newer, both = unmet("pandas", "numpy>=3"), replace(lost(NUMPY), mended_by=(NUMPY.key, CUDNN.key))
@@ -449,11 +399,10 @@ def test_who_is_not_there_is_not_removed() -> None:
     assert plan((taken,), inventory(CUDNN, dist("usurper")), means) == ((), (taken,))
 
 
-def test_a_module_comes_back_by_its_own_name_and_a_prerelease_is_a_version_that_fits() -> None:
-    missed = Ailment(Check.MISSING_MODULE, Level.ERROR, "app", "fails", chain=("import app", "import yaml"))
-    other, own = (Kept(3, "removed it", frozenset([at(name)])) for name in ("ruyaml.py", "yaml.py"))
-    assert plan((missed,), inventory(NUMPY), Means((other,))) == ((), (missed,))
-    assert [cure.command[3:] for cure in plan((missed,), inventory(NUMPY), Means((own,)))[0]] == [
-        ("undo", "3")
-    ]
-    assert undoing.fits("lib>=1", DistKey("lib"), "2.0rc1")
+def test_a_prerelease_is_a_version_that_fits_and_what_is_no_version_or_another_name_does_not() -> None:
+    lib = DistKey("lib")
+    assert undoing.fits("lib>=1", lib, "2.0rc1")
+    assert not undoing.fits("lib>=1", lib, "0.9")
+    assert not undoing.fits("lib>=1", lib, "odd")
+    assert not undoing.fits("lib>=!", lib, "1.0")
+    assert not undoing.fits("other", lib, "1.0")

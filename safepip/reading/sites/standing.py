@@ -23,7 +23,7 @@ def in_the_way(receipt: Receipt) -> tuple[TargetPath, ...]:
         receipt.place(item)
         for item in receipt.items
         if _is_taken(receipt, item)
-        and not (item.path in arrived and _is_what_came(receipt, arrived[item.path]))
+        and not (item.path in arrived and is_what_came(receipt, arrived[item.path]))
     )
 
 
@@ -184,7 +184,7 @@ def _is_taken(receipt: Receipt, item: Item) -> bool:
             )
 
 
-def _is_what_came(receipt: Receipt, item: Item) -> bool:
+def is_what_came(receipt: Receipt, item: Item) -> bool:
     path = receipt.place(item)
     if item.goal:
         return os.path.islink(path) and os.readlink(path) == item.goal

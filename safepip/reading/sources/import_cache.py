@@ -74,7 +74,7 @@ class Cache:
 
     def keep(self, kind: str, content: Mapping[str, Any], subject: str = "") -> None:
         """Write a file of another kind, for this environment."""
-        if self._folder:
+        if self._folder and not tree.is_imagined():
             try:
                 os.makedirs(self._folder, mode=0o700, exist_ok=True)
                 self._write(
@@ -85,7 +85,7 @@ class Cache:
 
     def save(self) -> None:
         """Write what was added; older entries go where there are too many."""
-        if not self._changed or not self._folder:
+        if not self._changed or not self._folder or tree.is_imagined():
             return
         try:
             os.makedirs(self._folder, mode=0o700, exist_ok=True)

@@ -91,10 +91,9 @@ def _put_back(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterat
 
 def _undo(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:
     for kept in sorted(means.kept, reverse=True):
-        cured = undoing.cured(left, kept)
-        if cured:
-            title = f"Undo change {kept.number}, which {kept.what}"
-            yield Cure(title, _safepip(inventory, "undo", str(kept.number)), cured)
+        title = f"Undo change {kept.number}, which {kept.what}"
+        cured = tuple(item for item in left if item in kept.mends)
+        yield Cure(title, _safepip(inventory, "undo", str(kept.number)), cured)
 
 
 def _remove(left: Sequence[Ailment], inventory: Inventory, means: Means) -> Iterator[Cure]:

@@ -2,72 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterable
 from typing import NamedTuple
 
-from safepip.model.diagnosis import Ailment, Check
+from safepip.model.diagnosis import Ailment, Level
+from safepip.model.environment import Inventory
 from safepip.model.paths import DistKey, TargetPath
-from safepip.reasoning.requirements import requirement_key
+from safepip.reasoning.requirements import requirement_key, requires_closure
 
 
 class Kept(NamedTuple):
-    """A change that can be undone: what an undo brings back."""
+    """A change that can be undone, and what a look at the world without it has shown."""
 
     number: int
     what: str  # it did
+    mends: tuple[Ailment, ...]
+
+
+class Touched(NamedTuple):
+    """What a kept change has taken, exchanged and brought."""
+
+    keys: frozenset[DistKey]
     paths: frozenset[TargetPath]
-    dists: tuple[tuple[DistKey, str], ...] = ()  # with their versions
 
 
-def cured(left: Sequence[Ailment], kept: Kept) -> tuple[Ailment, ...]:
-    """Those of `left` that it mends."""
-    found = (*_by_paths(left, kept.paths), *_by_dists(left, kept))
-    return tuple(dict.fromkeys(found))
-
-
-def _by_paths(left: Sequence[Ailment], paths: frozenset[TargetPath]) -> tuple[Ailment, ...]:
-    """Whose missing files are all among `paths`, and what those bring about."""
-    whole = {
-        item.mended_by[0]
-        for item in left
-        if item.check in {Check.HOLLOW, Check.MISSING_FILE} and paths.issuperset(item.paths)
-    }
-    names = {path.rpartition("/")[2] for path in paths}
-    return tuple(
-        item
-        for item in left
-        if (item.mended_by and whole.issuperset(item.mended_by))
-        or (item.check is Check.MISSING_LIBRARY and item.soname in names)
+def may_mend(touched: Touched, ailments: Iterable[Ailment], inventory: Inventory) -> bool:
+    """Whether the change can have to do with one of `ailments`: a look at the world without it costs as much as the first."""
+    names = {part.partition(".")[0] for path in touched.paths for part in path.split("/")[-3:]}
+    return any(
+        item.level > Level.NOTE
+        and (
+            not touched.keys.isdisjoint(_keys(item, inventory))
+            or not names.isdisjoint(_names(item))
+            or not touched.paths.isdisjoint(item.paths)
+        )
+        for item in ailments
     )
 
 
-def _by_dists(left: Sequence[Ailment], kept: Kept) -> Iterator[Ailment]:
-    """What is wanted of distributions that come back in a version that fits, and imports of modules that do."""
-    below = {
-        path.removesuffix(".py").removesuffix("/__init__") for path in kept.paths if path.endswith(".py")
-    }
-    for item in left:
-        if any(fits(item.wants, *dist) for dist in kept.dists) or (
-            not (item.mended_by or item.wants) and any(_is_of(module, below) for module in _missed(item))
-        ):
-            yield item
+def _keys(item: Ailment, inventory: Inventory) -> set[DistKey]:
+    """Whom it ails, and all that these require, there or not."""
+    own = requirement_key(item.distribution)
+    dist = inventory.find(own) if own else None
+    around = (dist, *requires_closure(dist, inventory)) if dist else ()
+    written = (line for one in around for line in one.requires)
+    wanted = {key for line in (item.wants, *written) if (key := requirement_key(line))}
+    return {*item.mended_by, *wanted, *([own] if own else [])}
 
 
-def _missed(item: Ailment) -> tuple[str, ...]:
-    """The modules that are not there: one inside a package that is, or one with all around it."""
-    name = item.chain[-1].removeprefix("import ") if item.chain else ""
-    match item.check:
-        case Check.FAILING_IMPORT:
-            return (name,)
-        case Check.MISSING_MODULE:
-            return (name, name.partition(".")[0])
-        case _:
-            return ()
-
-
-def _is_of(module: str, below: Collection[str]) -> bool:
-    end = f"/{module.replace('.', '/')}"
-    return any(path.endswith(end) for path in below)
+def _names(item: Ailment) -> set[str]:
+    """Of modules and libraries that are missed."""
+    module = item.chain[-1].removeprefix("import ") if item.chain else ""
+    return {*module.split("."), item.soname.partition(".")[0]} - {""}
 
 
 def fits(wants: str, key: DistKey, version: str) -> bool:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from safepip.acting import arriving, fetching
-from safepip.commands import doctor, hook
+from safepip.commands import hook, means
 from safepip.commands.scene import Scene
 from safepip.errors import SafepipError
 from safepip.model.paths import DistKey
@@ -67,7 +67,7 @@ def _environment(there: Place) -> None:
 def _origin(there: Place, _: bytes) -> None:
     """Where doctor would have it come from, and what pip would be told to fetch."""
     scene = Scene(there.target, there.environ)
-    url = doctor._url(DistKey("odd"), scene)  # noqa: SLF001  the whole answer asks for a sick environment
+    url = means._url(DistKey("odd"), scene)  # noqa: SLF001  the whole answer asks for a sick environment
     dist = scene.inventory.find(DistKey("odd"))
     if dist is None or (url and not url.startswith("odd @ ")):
         raise ViolatedError(f"{url!r} would be installed")
