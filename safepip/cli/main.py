@@ -91,8 +91,21 @@ def _pass_through(request: PassThrough) -> NoReturn:
     from safepip.acting import pip
     from safepip.commands import pass_through, target
 
+    slip = pip_grammar.unknown(request.arguments)
+    if slip:
+        _ask_back(slip)
     words = pass_through.start(request.python, os.environ, sys.argv[0])
     pip.exec_pip(words or pip.command(target.find(request.python).target), request.arguments, os.environ)
+
+
+def _ask_back(word: str) -> None:
+    """pip knows only its own commands; a newer one may have this one, too."""
+    from safepip.grammar.options import OWN_COMMANDS
+    from safepip.reasoning.likeness import near
+
+    meant = [f"`safepip {name}`" for name in near(word, OWN_COMMANDS)]
+    if meant:
+        streams.say(f"safepip: {word!r} goes to pip; perhaps {' or '.join(meant)} was meant\n")
 
 
 def _undo(request: Undo) -> int:

@@ -10,7 +10,7 @@ import os
 import sys
 
 from safepip.acting import mark
-from safepip.grammar.options import FLAGS, VALUES
+from safepip.grammar.options import COMMANDS, FLAGS, OWN_COMMANDS, VALUES
 from safepip.model import variables
 from safepip.reading.pythons import calling
 
@@ -19,12 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Final
 
-OWN: Final = frozenset(
-    {
-        "audit", "doctor", "explain", "guard", "help", "history", "hook", "init", "install", "undo", "uninstall", "uv",
-        "why",
-    }
-)  # fmt: skip
+OWN: Final = OWN_COMMANDS | {"help", "install", "uninstall"}
 COMPLETING: Final = "PIP_AUTO_COMPLETE"  # set by the shell function that `pip completion` prints
 
 _MODULE = ["-m", "pip"]
@@ -85,11 +80,8 @@ def _read(arguments: Sequence[str]) -> Plain | None:
         word = arguments[index]
         name, equals, value = word.partition("=")
         if not word.startswith("-") or word == "-":
-            return (
-                None
-                if _is_own(arguments[index:]) and not version
-                else Plain([*words, *arguments[index:]], python, version=version)
-            )
+            is_pips = version or (word in COMMANDS and not _is_own(arguments[index:]))
+            return Plain([*words, *arguments[index:]], python, version=version) if is_pips else None
         last = index + (name in VALUES and not equals)
         if last == len(arguments) or not (name in VALUES or _is_flag(word)):
             return None

@@ -10,14 +10,16 @@ from safepip.commands.examine import Case, examine
 from safepip.commands.scene import Scene
 from safepip.commands.target import Found
 from safepip.errors import ForbiddenError, RefusedByPipError, SafepipError
-from safepip.model.change import Removal
+from safepip.model.change import Removal, Skip
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Decision, Remedy, Severity, Verdict
 from safepip.model.request import Safe, Uninstall
 from safepip.model.survey import InUse
 from safepip.reading import processes, tree
+from safepip.reading.sites.metadata import canonical
 from safepip.reading.sites.requested import requested
 from safepip.reasoning.changes import admission
+from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.libraries.objects import is_object_name
 from safepip.reasoning.verdict.judge import judge
 
@@ -164,9 +166,24 @@ def _with_likes(case: Case) -> Case:
 
     keys = [dist.key for dist in case.inventory.distributions]
     asked = case.removal.skipped[:MOST_SLIPS]
-    likes = [skip._replace(like=near(skip.name, keys) if skip.name not in keys else ()) for skip in asked]
+    likes = [
+        skip if skip.name in keys else _of_module(skip, case) or skip._replace(like=near(skip.name, keys))
+        for skip in asked
+    ]
     skipped = (*likes, *case.removal.skipped[MOST_SLIPS:])
     return replace(case, evidence=replace(case.evidence, removal=replace(case.removal, skipped=skipped)))
+
+
+def _of_module(skip: Skip, case: Case) -> Skip | None:
+    """A module that has the name, whatever its distribution is called: PIL, cv2, yaml."""
+    finder = Finder(case.scene.disk, case.scene.target)
+    tops = {finder.stem(name) or name for site in case.scene.target.sites for name in finder.names(site)}
+    for module in sorted(top for top in tops if top.isidentifier() and canonical(top) == skip.name):
+        found = finder.find(module)
+        owners = case.inventory.owners([found.path])[found.path] if found and found.path else ()
+        if owners:
+            return skip._replace(like=tuple(dist.name for dist in owners), module=module)
+    return None
 
 
 def _is_allowed(remedy: Remedy) -> bool:

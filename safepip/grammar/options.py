@@ -28,6 +28,31 @@ VALUES = {
     "--cache-dir": "cache_dir",
     "--use-feature": "use_feature", "--use-deprecated": "use_deprecated",
 }  # fmt: skip
+COMMANDS = frozenset(
+    {
+        "cache",
+        "check",
+        "completion",
+        "config",
+        "debug",
+        "download",
+        "freeze",
+        "hash",
+        "help",
+        "index",
+        "inspect",
+        "install",
+        "list",
+        "lock",
+        "search",
+        "show",
+        "uninstall",
+        "wheel",
+    }
+)  # pip's
+OWN_COMMANDS = frozenset(
+    {"audit", "doctor", "explain", "guard", "history", "hook", "init", "undo", "uv", "why"}
+)
 UNINSTALL_FLAGS = {"-y": "yes", "--yes": "yes", "--break-system-packages": "break_system_packages"}
 UNINSTALL_VALUES = {
     "-r": "requirement",

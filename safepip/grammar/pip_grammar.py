@@ -17,10 +17,12 @@ from typing import NamedTuple
 from safepip.errors import VALUE_MISSING, UsageError
 from safepip.grammar import choices
 from safepip.grammar.options import (
+    COMMANDS,
     FLAGS,
     LOOKING,
     OPTIONAL,
     OWN,
+    OWN_COMMANDS,
     OWN_FLAGS,
     OWN_VALUES,
     UNINSTALL_FLAGS,
@@ -111,6 +113,15 @@ def parse(arguments: Sequence[str]) -> Request:
             return Ask(name, tuple(rest), _last(options, "python"), root)
         case _:
             return _pass_through(arguments, options)
+
+
+def unknown(arguments: Sequence[str]) -> str:
+    """The command word, where it is none of pip's commands that are known here and none of safepip's; else ""."""
+    try:
+        word = next(iter(arguments[_global_part(arguments)[1] :]), "")
+    except UsageError:
+        return ""
+    return "" if word in COMMANDS | OWN_COMMANDS else word
 
 
 def _global_part(arguments: Sequence[str]) -> tuple[list[Option], int]:

@@ -42,6 +42,7 @@ class Skip(NamedTuple):
     name: str
     reason: str  # "not installed", "outside environment …", "in the standard library", "no files were found"
     like: tuple[str, ...] = ()  # of what is installed, the names that may have been meant
+    module: str = ""  # that has the name, of those who are named in `like`
 
 
 class Halt(NamedTuple):

@@ -57,7 +57,13 @@ def report(verdict: Verdict, *, files: bool) -> dict[str, Any]:
             {"name": item.name, "version": item.version, "was": item.was} for item in verdict.installing
         ],
         "skipped": [
-            {"name": skip.name, "reason": skip.reason, "like": skip.like} for skip in removal.skipped
+            {
+                "name": skip.name,
+                "reason": skip.reason,
+                "like": skip.like,
+                "module": skip.module or None,
+            }
+            for skip in removal.skipped
         ],
         "findings": [_finding(finding, verdict) for finding in verdict.findings],
         "unjudged": [{"subject": item.subject, "reason": item.reason} for item in verdict.unjudged],

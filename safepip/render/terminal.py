@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.errors import SafepipError, printable
-from safepip.model.change import Why
+from safepip.model.change import Skip, Why
 from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 from safepip.render import tense
@@ -119,10 +119,15 @@ def headline(verdict: Verdict) -> str:
 def _all_skipped(verdict: Verdict) -> str:
     return _some(
         [
-            f"{skip.name}, {skip.reason}{f' ({_some(skip.like)} is)' if skip.like else ''}"
+            f"{skip.name}, {skip.reason}{f' ({_meant(skip)})' if skip.like else ''}"
             for skip in verdict.removal.skipped
         ]
     )
+
+
+def _meant(skip: Skip) -> str:
+    who = _some(skip.like)
+    return f"{skip.module} is a module of {who}" if skip.module else f"{who} is"
 
 
 def _headline_of_install(verdict: Verdict) -> str:

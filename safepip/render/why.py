@@ -122,12 +122,15 @@ def _uses(answer: Answered, style: Style, most: int | None) -> list[str]:
     inner = [use for use in answer.needed_by if use.path in files and use.bound_to] if most else []
     shown = [use for use in answer.needed_by if use not in inner] or inner
     lines = ["", "Needed by"]
-    groups = _alike(shown)
-    for group in groups[:most]:
+    groups = _folded(_alike(shown)) if most else [(group, 0) for group in _alike(shown)]
+    told = [_bound(group, answer) for group, _ in groups[:most]]
+    for (group, more), bound, following in zip(groups[:most], told, [*told[1:], ""], strict=True):
         first = group[0]
         way = " → ".join((*first.chain[:-1], ", ".join(use.chain[-1] for use in group)))
-        lines += tables.paragraph(f"{first.distribution or 'nobody'}: {way}", style, 2, 4)
-        lines += tables.paragraph(_bound(group, answer), style, 6)
+        also = f", and {tables.count(more, 'more object')} of it" if more else ""
+        lines += tables.paragraph(f"{first.distribution or 'nobody'}: {way}{also}", style, 2, 4)
+        if bound != following or style.verbose:
+            lines += tables.paragraph(bound, style, 6)
     if inner and shown != inner:
         lines += tables.paragraph(
             f"and by one another ({tables.count(len(inner), 'need')}, -v shows them)", style, 2
@@ -142,6 +145,17 @@ def _alike(uses: Sequence[Use]) -> list[list[Use]]:
         folder = use.bound_to and use.bound_to.rpartition("/")[0]
         groups.setdefault((use.chain[:-1], use.how, use.rule, folder), []).append(use)
     return list(groups.values())
+
+
+def _folded(groups: Sequence[list[Use]]) -> list[tuple[list[Use], int]]:
+    """Of the objects of one distribution that get the same from one place the first, and how many more there are."""
+    alike: dict[tuple[object, ...], list[list[Use]]] = {}
+    for group in groups:
+        first, wanted = group[0], tuple(use.wants for use in group)
+        rule = first.rule.replace(first.path.rpartition("/")[2], "")
+        key = (first.distribution, first.how, rule, first.bound_to, wanted)
+        alike.setdefault(key, []).append(group)
+    return [(same[0], len(same) - 1) for same in alike.values()]
 
 
 def _bound(group: Sequence[Use], answer: Answered) -> str:

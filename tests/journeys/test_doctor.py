@@ -520,3 +520,7 @@ def test_every_check_and_every_kind_is_explained(environment: Environment) -> No
     assert len(environment.safepip("explain", "--json").report["explanations"]) > 30
     asked = environment.safepip("explain", "nonsense", env={"SAFEPIP_JSON": "1"})
     assert (asked.code, asked.report["error"]["reference"]) == (2, "no-such-kind")
+    assert "Perhaps `safepip explain library-lost`" in environment.safepip("explain", "libary-lost").err
+    slip = environment.safepip("doctor", "--only", "holow")
+    assert (slip.code, "there is no check 'holow' (hollow?)" in slip.err) == (2, True)
+    assert environment.safepip("doctor", "--skip", "x").code == 2

@@ -212,6 +212,12 @@ def test_the_lines_tried_are_many_and_each_stands_once() -> None:
     assert len(set(LINES)) == len(LINES) > 200
 
 
+def test_a_slip_in_a_command_of_safepips_own_is_told_before_pip_objects(place: Place) -> None:
+    ours, pips = piped("safepip", ["undu"], place), piped("pip", ["undu"], place)
+    assert (ours.code, ours.out) == (pips.code, pips.out)
+    assert ours.err == b"safepip: 'undu' goes to pip; perhaps `safepip undo` was meant\n" + pips.err
+
+
 def test_completion_answers_as_pips_own(place: Place) -> None:
     asked = {"PIP_AUTO_COMPLETE": "1", "COMP_WORDS": "pip lis", "COMP_CWORD": "1"}
     answer = piped("safepip", [], place, asked)

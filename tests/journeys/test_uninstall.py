@@ -82,6 +82,15 @@ def test_a_name_that_is_not_installed_ends_as_with_pip(story: Environment) -> No
     assert "Skipping nosuch as it is not installed" in answer.err
     slip = story.safepip("uninstall", "--dry-run", "laef")
     assert (slip.code, "pip leaves alone laef, not installed (leaf is)" in slip.out) == (0, True)
+    story.add("pillow", {"PIL/__init__.py": ""})
+    module = story.safepip("uninstall", "--dry-run", "--json", "PIL")
+    assert (module.code, module.report["skipped"]) == (
+        0,
+        [{"name": "pil", "reason": "not installed", "like": ["pillow"], "module": "PIL"}],
+    )
+    assert "pil, not installed (PIL is a module of pillow)" in " ".join(
+        story.safepip("uninstall", "--dry-run", "PIL").out.split()
+    )
 
 
 def test_a_lost_requirement_refuses(environment: Environment) -> None:

@@ -127,6 +127,20 @@ def test_a_module_is_answered_with_the_file_that_an_import_picks(environment: En
     ]
 
 
+def test_objects_of_one_distribution_that_get_the_same_are_told_once_and_where_it_lies_once_for_all(
+    environment: Environment,
+) -> None:
+    environment.add("base", {"base/libbase.so.1": library("libbase.so.1")})
+    for name in ("one", "two"):
+        files = {
+            f"{name}/{part}.{TAG}.so": module("libbase.so.1", runpath="$ORIGIN/../base") for part in "abc"
+        }
+        environment.add(name, files | {f"{name}/__init__.py": ""})
+    said = " ".join(environment.safepip("why", "libbase.so.1").out.split())
+    assert (said.count("and 2 more objects of it"), said.count("searched:")) == (2, 1)
+    assert environment.safepip("why", "-v", "libbase.so.1").out.count("searched:") == 6
+
+
 def test_a_name_that_nothing_matches_ends_with_1(environment: Environment) -> None:
     answer = environment.safepip("why", "nosuchlibrary")
     assert (answer.code, answer.out.splitlines()[0][:19]) == (1, "safepip: nothing in")

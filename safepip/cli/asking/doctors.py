@@ -16,6 +16,7 @@ from safepip.cli.counting import REFUSED
 from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
 from safepip.reading import tree
+from safepip.reasoning.likeness import near
 
 if TYPE_CHECKING:
     from safepip.model.diagnosis import Cure, Diagnosis
@@ -26,18 +27,27 @@ CHECK_NAMES = tuple(check.value for check in Check)
 BROKE = 13
 
 
+def _checks(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    for name in given:
+        if name not in CHECK_NAMES:
+            meant = near(name, CHECK_NAMES)
+            like = f" ({' or '.join(meant)}?)" if meant else ""
+            raise click.BadParameter(
+                f"there is no check {name!r}{like}: `safepip doctor --list` has them all"
+            )
+    return given
+
+
 @click.command()
 @click.option("--list", "list_", is_flag=True, help="The checks, each with its meaning.")
 @click.option(
     "--only",
     multiple=True,
-    type=click.Choice(CHECK_NAMES),
+    callback=_checks,
     metavar="CHECK",
     help="These checks and no others.",
 )
-@click.option(
-    "--skip", multiple=True, type=click.Choice(CHECK_NAMES), metavar="CHECK", help="All checks but these."
-)
+@click.option("--skip", multiple=True, callback=_checks, metavar="CHECK", help="All checks but these.")
 @click.option("--fix", is_flag=True, help="Carry out the plan, step by step.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask before --fix.")
 @click.option("-v", "--verbose", is_flag=True, help="Every note.")

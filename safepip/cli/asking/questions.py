@@ -7,6 +7,7 @@ import click
 from safepip.cli import streams
 from safepip.cli.asking.common import Caller, at_root
 from safepip.errors import UsageError
+from safepip.reasoning.likeness import near
 
 NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
 
@@ -51,7 +52,11 @@ def explain(obj: Caller, kind: str | None, *, as_json: bool) -> int:
     kind = kind and kind.lower().replace("_", "-")
     found = explanations.find(kind) if kind is not None else None
     if kind is not None and found is None:
-        raise UsageError("no-such-kind", f"there is no kind {kind!r}", "`safepip explain` lists them all.")
+        meant = [f"`safepip explain {name}`" for name in near(kind or "", explanations.names())]
+        hint = f"Perhaps {' or '.join(meant)}; " if meant else ""
+        raise UsageError(
+            "no-such-kind", f"there is no kind {kind!r}", f"{hint}`safepip explain` lists them all."
+        )
     if as_json:
         listed = explanations.names() if kind is None else (kind,)
         streams.write(document.dump_document(explanations.report(*listed)) + "\n")
