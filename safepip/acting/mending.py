@@ -10,15 +10,19 @@ from safepip.model.diagnosis import Stash
 
 
 def put_back(stash: Stash) -> None:
-    """Every file of the stash goes back where nothing has taken its place; the rest is pip's litter and goes."""
+    """Every file of the stash goes back where nothing has taken its place; the rest is pip's litter and goes, and so
+    is all of it where nobody misses anything.
+    """
     try:
         for here, _, names in os.walk(stash.path, topdown=False):
             beside = os.path.normpath(os.path.join(stash.original, os.path.relpath(here, stash.path)))
-            for name in names:
-                _return(os.path.join(here, name), os.path.join(beside, name))
-            for name in os.listdir(here):
-                if os.path.islink(os.path.join(here, name)):
-                    _return(os.path.join(here, name), os.path.join(beside, name))
+            links = [name for name in os.listdir(here) if os.path.islink(os.path.join(here, name))]
+            for name in dict.fromkeys([*names, *links]):
+                path = os.path.join(here, name)
+                if stash.in_the_way:
+                    files.unlink(path)
+                else:
+                    _return(path, os.path.join(beside, name))
             files.rmdir(here)
     except OSError as error:
         raise SafepipError("disk", f"{error.filename or stash.path}: {error.strerror}") from error

@@ -79,7 +79,7 @@ class Stash(NamedTuple):
     path: TargetPath
     original: TargetPath
     distribution: str
-    in_the_way: bool  # something lies at `original` again
+    in_the_way: bool  # what lies at `original` is whole again, or nothing is missed there
 
 
 @dataclass(frozen=True, slots=True)

@@ -372,6 +372,23 @@ def test_what_pip_left_of_a_removal_that_it_had_done_is_let_go(environment: Envi
     assert environment.tree() == before
 
 
+def test_what_pip_left_of_an_earlier_version_beside_a_whole_one_is_only_told_and_not_put_back(
+    environment: Environment,
+) -> None:
+    environment.add("Flask", {"flask/__init__.py": "x = 1\n", "flask/app.py": ""})
+    before = environment.tree()
+    (environment.site / "~lask").mkdir()
+    for name in ("__init__.py", "of_another_version.py"):
+        (environment.site / "~lask" / name).write_text("old\n")
+    (environment.site / "~lask-0.9.dist-info").mkdir()
+    (environment.site / "~lask-0.9.dist-info/METADATA").write_text("Name: Flask\nVersion: 0.9\n")
+    answer = environment.safepip("doctor", "--json")
+    assert (answer.code, found(answer.report)) == (0, [("leftovers", "Flask", None)])
+    assert "~lask, ~lask-0.9.dist-info is left of a removal of Flask" in answer.report["broken"][0]["message"]
+    fix(environment)
+    assert environment.tree() == before
+
+
 def test_a_stash_that_a_link_stands_before_is_not_followed(environment: Environment, tmp_path: Path) -> None:
     info = environment.add("numpy", {"numpy/__init__.py": "x = 1\n"})
     outside = tmp_path / "outside"

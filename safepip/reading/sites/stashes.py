@@ -17,12 +17,16 @@ from safepip.reading.sites import metadata, record
 
 
 def find(inventory: Inventory, missing: Mapping[TargetPath, Iterable[TargetPath]]) -> tuple[Stash, ...]:
-    """Each `~` folder beside a folder that a RECORD knows. `missing`: by info, rows that are not there."""
-    owner = dict(_rows_of_leftovers(inventory))
+    """Each `~` folder beside a folder that a RECORD knows, and moved metadata that nothing is known of any more.
+
+    `missing`: by info, rows that are not there.
+    """
+    lost = dict(_rows_of_leftovers(inventory))
     for dist in inventory.distributions:
-        owner.update(dict.fromkeys(missing.get(dist.info, ()), dist.name))
+        lost.update(dict.fromkeys(missing.get(dist.info, ()), dist.name))
+    whole = {path: dist.name for dist in inventory.distributions for path in dist.files or ()}
     folders: dict[str, set[str]] = {}
-    for path in owner:
+    for path in (*lost, *whole):
         head, _, name = path.rpartition("/")
         while head and head != inventory.target.prefix:
             above, _, name = head.rpartition("/")
@@ -31,9 +35,19 @@ def find(inventory: Inventory, missing: Mapping[TargetPath, Iterable[TargetPath]
             if known:
                 break
             head = above
-    return tuple(
-        stash for above, names in sorted(folders.items()) for stash in _beside(above, names, owner, inventory)
-    )
+    found = [
+        stash
+        for above, names in sorted(folders.items())
+        for stash in _beside(above, names, (lost, whole), inventory)
+    ]
+    told = {stash.path for stash in found}
+    return (*found, *(_litter(info) for info in inventory.leftovers if info not in told))
+
+
+def _litter(info: TargetPath) -> Stash:
+    """Metadata that pip had moved aside, of a version that nothing else is left of."""
+    folder, _, name = info.rpartition("/")
+    return Stash(info, TargetPath(f"{folder}/{name.lstrip('~')}"), _name(info), in_the_way=True)
 
 
 def _rows_of_leftovers(inventory: Inventory) -> Iterator[tuple[TargetPath, str]]:
@@ -58,23 +72,34 @@ def _name(info: str) -> str:
 
 
 def _beside(
-    above: str, names: set[str], owner: Mapping[TargetPath, str], inventory: Inventory
+    above: str,
+    names: set[str],
+    rows: tuple[Mapping[TargetPath, str], Mapping[TargetPath, str]],
+    inventory: Inventory,
 ) -> Iterator[Stash]:
-    if tree.realpath(above) != above or not above.startswith(f"{inventory.target.prefix}"):
+    """`rows`: those that are missed, and all. Of a folder that nobody misses anything of nothing is put back."""
+    if not above.startswith(f"{inventory.target.prefix}"):
         return
     try:
         tildes = sorted(name for name in tree.listdir(above) if name.startswith("~"))
     except OSError:
         return
+    if not tildes or tree.realpath(above) != above:
+        return
+    lost, whole = rows
     for tilde in tildes:
         folder = f"{above}/{tilde}"
         if tree.islink(folder) or not tree.isdir(folder):
             continue
         inside = [os.path.relpath(path, folder) for path in _files(folder)]
         for name in sorted(names):
-            whose = [owner[path] for row in inside if (path := TargetPath(f"{above}/{name}/{row}")) in owner]
-            if _was(tilde, name) and whose:
-                taken = all(tree.lexists(f"{above}/{name}/{row}") for row in inside)
+            if not _was(tilde, name):
+                continue
+            places = [TargetPath(f"{above}/{name}/{row}") for row in inside]
+            missed = [lost[path] for path in places if path in lost]
+            whose = missed or [whole[path] for path in places if path in whole]
+            if whose:
+                taken = not missed or all(map(tree.lexists, places))
                 original = TargetPath(f"{above}/{name}")
                 yield Stash(TargetPath(folder), original, max(set(whose), key=whose.count), taken)
                 break
