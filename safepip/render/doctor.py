@@ -51,7 +51,8 @@ def report(found: Diagnosis) -> dict[str, Any]:
     }
 
 
-def show(found: Diagnosis, style: Style) -> str:
+def show(found: Diagnosis, style: Style, left_out: Iterable[Cure] = ()) -> str:
+    """`left_out`: steps of the plan that are not among those to be carried out now."""
     errors, warnings = _of(found, Level.ERROR), _of(found, Level.WARN)
     where = f"{found.target.place} (Python {found.target.version})"
     broken = f"{tables.count(len(errors), 'thing')} broken" if errors else "nothing is broken"
@@ -66,13 +67,14 @@ def show(found: Diagnosis, style: Style) -> str:
         for item in found.unjudged
         for line in tables.paragraph(f"unjudged: {item.subject}: {item.reason}", style, 2)
     ]
-    return tables.text([*lines, *plan(found.cures, style), *_incurable(found.incurable, style)])
+    steps = [*plan(found.cures, style), *plan(left_out, style, "Left to you, for --fix does not do it")]
+    return tables.text([*lines, *steps, *_incurable(found.incurable, style)])
 
 
-def plan(cures: Iterable[Cure], style: Style) -> list[str]:
+def plan(cures: Iterable[Cure], style: Style, title: str = "To mend it") -> list[str]:
     lines: list[str] = []
     for number, cure in enumerate(cures, 1):
-        lines = lines or ["", tables.painted("To mend it", tables.BOLD, style)]
+        lines = lines or ["", tables.painted(title, tables.BOLD, style)]
         lines += tables.paragraph(f"{number}. {cure.title}", style, 2, 3)
         lines.append(f"     {tables.command(cure.command)}")
         mended = tables.some([_short(item) for item in cure.cures], 4)

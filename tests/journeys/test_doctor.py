@@ -302,10 +302,14 @@ def test_a_module_that_somebody_edited(environment: Environment, wheels: Path) -
     (environment.site / "app.py").write_text("x = 2\n")
     report = diagnosis(environment)
     assert found(report) == [("altered-file", "app", None)]
-    assert (environment.safepip("doctor", "--fix", "-y").code, (environment.site / "app.py").read_text()) == (
-        0,
-        "x = 2\n",
-    )
+    make_wheel(wheels, "lib", {"lib.py": ""})
+    environment.add("user", {"user.py": ""}, requires=["lib"])
+    index = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(wheels)}
+    done = environment.safepip("doctor", "--fix", "-y", env=index)
+    assert (done.code, (environment.site / "app.py").read_text()) == (0, "x = 2\n")
+    asked, left_out = done.out.split("Left to you, for --fix does not do it\n")
+    assert ("install lib\n" in asked, "app" in asked.partition("To mend it")[2]) == (True, False)
+    assert left_out.splitlines()[0] == "  1. Install app 1.0 anew"
     assert found(fix(environment, wheels, "--only", "altered-file").report) == []
     assert (environment.site / "app.py").read_text() == "x = 1\n"
 

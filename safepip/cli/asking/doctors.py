@@ -81,7 +81,8 @@ def doctor(
     cures = [cure for cure in diagnosis.cures if cure.is_safepips and (only or not cure.loses_changes)]
     if flags["fix"] and cures:
         if how.kind == "terminal":
-            streams.write(render.show(diagnosis, style))
+            left_out = [cure for cure in diagnosis.cures if cure not in cures]
+            streams.write(render.show(replace(diagnosis, cures=tuple(cures)), style, left_out))
         if not (flags["yes"] or _agree()):
             streams.say("safepip: nothing was touched\n")
             return REFUSED
