@@ -10,7 +10,7 @@ from typing import Any
 from safepip.errors import printable
 from safepip.model.change import Removal
 from safepip.model.environment import Target
-from safepip.model.report import Decision, Finding, Severity, Verdict
+from safepip.model.report import Decision, Finding, FindingKind, Severity, Verdict
 from safepip.render import document, tense
 from safepip.render.terminal import Style, remarks
 
@@ -26,7 +26,9 @@ def dump(verdict: Verdict | None, target: Target, outcome: dict[str, Any]) -> st
 
 
 def show(verdict: Verdict, style: Style, *, went_back: bool) -> str:
-    """With a newline at its end; "" where nothing got worse."""
+    """With a newline at its end; "" where nothing got worse. A requirement alone that is not met is called so, as by
+    the doctor: whether something fails over it, imports do not show.
+    """
     if verdict.decision is Decision.ALLOW:
         return ""
     verdict = verdict if went_back else tense.done(verdict)
@@ -60,7 +62,12 @@ def _headline(verdict: Verdict, *, went_back: bool) -> str:
     if went_back:
         return f"safepip: TAKEN BACK: {what} would have broken {names}; all is as it was before"
     if verdict.decision is Decision.REFUSE:
-        return f"safepip: BROKEN NOW: {names}, by {what}"
+        unmet = all(finding.kind is FindingKind.REQUIREMENT_LOST for finding in told)
+        return (
+            f"safepip: UNMET NOW: requirements of {names}, by {what}"
+            if unmet
+            else f"safepip: BROKEN NOW: {names}, by {what}"
+        )
     return f"safepip: WARNING: {what} took something from {names}"
 
 

@@ -198,7 +198,11 @@ def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str
 
 def _library(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
     first = block[0]
-    users = [f"{item.distribution} ({len(item.consumers)})" for item in block if item.soname == first.soname]
+    users = [
+        f"{item.distribution} ({len(item.consumers)})" if item.consumers else item.distribution
+        for item in block
+        if item.soname == first.soname
+    ]
     others = len({item.soname for item in block}) - 1
     more = f" and {_count(others, 'library', 'libraries')} more" if others else ""
     text = f"{first.soname}{more}, needed by {_some(users)}"

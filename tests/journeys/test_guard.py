@@ -136,7 +136,7 @@ def test_an_install_is_judged_when_it_is_done(way: str, guarded: Environment, tm
     guarded.add("base", {"base.py": ""})
     wheel = make_wheel(tmp_path, "base", {"base.py": ""}, version="2.0")
     done = shell(["sh", "-c"], f"{way} -q --no-index --no-deps {wheel}", guarded)
-    assert (done.code, "BROKEN NOW: user, by base 2.0" in done.err) == (BROKE, True)
+    assert (done.code, "UNMET NOW: requirements of user, by base 2.0" in done.err) == (BROKE, True)
     assert run([sys.executable, "-m", "safepip", "--python", str(guarded.python), "undo"]).code == 0
     assert (guarded.site / "base-1.0.dist-info").exists()
 

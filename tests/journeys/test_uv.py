@@ -54,7 +54,7 @@ def test_an_install_by_uv_is_judged_when_it_is_done_and_taken_back(
     done = safepip(story, *words, "--rollback")
     assert (done.code, trees.snapshot(story.prefix)) == (REFUSED, before)
     done = safepip(story, *words)
-    assert (done.code, "BROKEN NOW: user, by base 2.0" in done.err) == (BROKE, True)
+    assert (done.code, "UNMET NOW: requirements of user, by base 2.0" in done.err) == (BROKE, True)
     assert (story.site / "base/new.py").exists()
     assert story.safepip("undo").code == 0
     assert trees.snapshot(story.prefix) == before
