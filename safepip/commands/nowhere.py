@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from safepip.commands import taken_names
+from safepip.commands import standard_library, taken_names
 from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
@@ -20,7 +20,7 @@ from safepip.reading.sources.written_imports import unindented
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming
 from safepip.reasoning.dependents import owner_of
-from safepip.reasoning.health import diagnosis
+from safepip.reasoning.health import diagnosis, failing_imports
 
 MAKES_MODULES = re.compile(rb"\bmodules\b|__path__|meta_path|path_hooks|extend_path|declare_namespace")
 WORD = re.compile(rb"\w+")
@@ -69,10 +69,12 @@ def look(scene: Scene, finder: Finder) -> Nowhere:
             if inner.names:
                 _note(taken, inner.module, dist, path)
         carried |= _given(dist).intersection(missed) if missed else set()
-    owner = owner_of(scene.inventory.everybody, scene.inventory)
+    owner = standard_library.or_python(owner_of(scene.inventory.everybody, scene.inventory), scene.target)
     modules = taken_names.Modules(finder, owner, lambda path: path)
     gone = taken_names.absent(_unwritten(asked, modules), modules)
-    names = {name: _standing_for(item) for name, item in gone.items()}
+    of_python = [item for item in gone.values() if item.dist.key == failing_imports.PYTHON]
+    given = standard_library.given(of_python, scene.inventory.everybody)
+    names = {name: _standing_for(item) for name, item in gone.items() if name not in given}
     nowhere = tuple(name for name in missing if name not in carried)
     by = {name: missing[name] for name in nowhere} | {name: taken[name.rpartition(".")[0]] for name in names}
     return Nowhere(by, nowhere, names)
@@ -90,8 +92,10 @@ def _unwritten(
             continue
         owner = modules.owner(found.path)
         by_others = {name: dist for name, dists in names.items() for dist in dists if dist is not owner}
+        of_python = owner is not None and owner.key == failing_imports.PYTHON
+        words_of = standard_library.plainly_bound if of_python else WORD.findall
         try:
-            words = frozenset(WORD.findall(content(found.path))) if by_others else frozenset()
+            words = frozenset(words_of(content(found.path))) if by_others else frozenset()
         except OSError:
             continue
         for name, dist in by_others.items():

@@ -81,9 +81,7 @@ def _unbound(module: str, names: Collection[str], modules: Modules, before: froz
     if not left:
         return left
     has = bound(data, module, is_package=found.is_package)
-    if has.is_open:
-        return _unwritten(left, found.path, modules)
-    left -= has.names
+    left = _unwritten(left, found.path, modules) if has.is_open else left - has.names
     for star in has.stars:
         left = left and (left if star in before else _unbound(star, left, modules, before | {module}))
     return left

@@ -242,15 +242,20 @@ def test_an_import_that_raises_over_a_version_or_takes_what_is_not_there(
     environment.add("taker", {"taker.py": "from num import no_such_name\n"}, requires=["num"])
     environment.add("inner", {"inner.py": "import num.no_module.x\n"}, requires=["num"])
     environment.add("lucky", {"lucky.py": "from num import __version__\n"}, requires=["num"])
+    environment.add("dated", {"dated.py": "from collections import (\n    Mapping,\n)\n"})
+    both = "try:\n    from collections import Mapping\nexcept ImportError:\n    from collections.abc import Mapping\n"
+    environment.add("both", {"both.py": both})
     report = diagnosis(environment)
     assert sorted(found(report)) == [
+        ("failing-import", "dated", None),
         ("failing-import", "inner", None),
         ("failing-import", "pan", None),
         ("failing-import", "taker", None),
         ("failing-import", "user", None),
         ("unmet-requirement", "pan", None),
     ]
-    for name, works in {"pan": False, "user": False, "taker": False, "inner": False, "lucky": True}.items():
+    for name in ("pan", "user", "taker", "inner", "lucky", "dated", "both"):
+        works = name in {"lucky", "both"}
         done = subprocess.run([environment.python, "-c", f"import {name}"], capture_output=True, check=False)
         assert (done.returncode == 0) is works
     assert commands(report) == [["install", "num>=2"]]

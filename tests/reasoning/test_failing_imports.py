@@ -67,6 +67,26 @@ def test_a_name_that_is_not_there_and_a_version_that_is_refused_are_told_with_th
     ]
 
 
+def test_a_name_that_this_python_has_no_longer_ails_as_much_as_a_module_that_is_nowhere() -> None:
+    python = replace(NUMPY, key=failing_imports.PYTHON, name="Python", version="3.12.1")
+    lost = replace(
+        loss("unbound", "collections.Mapping"), lost=diagnosis.phantom(python, diagnosis.UNBOUND, ())
+    )
+    command = replace(lost, chain=("command pandas", *lost.chain[1:]))
+    plugin = replace(lost, chain=("plugin pandas (hosts)", *lost.chain[1:]))
+    assert [(item.level, item.message) for item in found(lost, command, plugin)] == [
+        (
+            level,
+            f"{begins} fails: pandas/__init__.py:3 takes Mapping of collections, and Python 3.12.1 has no such name there",
+        )
+        for level, begins in (
+            (Level.ERROR, "import pandas"),
+            (Level.WARN, "command pandas"),
+            (Level.NOTE, "plugin pandas (hosts)"),
+        )
+    ]
+
+
 def test_what_is_there_is_no_missing_module() -> None:
     losses = [loss("unbound", "numpy.x"), loss("refused", "numpy")]
     assert list(diagnosis.missing_modules(losses, inventory(NUMPY, PANDAS))) == []

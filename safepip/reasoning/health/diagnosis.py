@@ -110,7 +110,7 @@ def missing_modules(
         wants = loss.lost.name if what == "absent" else ""
         yield Ailment(
             Check.MISSING_MODULE,
-            _level(loss, begins, inventory, failing) if what == "nowhere" else Level.ERROR,
+            level_of(loss, begins, inventory, failing) if what == "nowhere" else Level.ERROR,
             loss.survivor.name,
             f"{begins} fails: {where} imports {loss.module}, which is not there",
             loss.importer,
@@ -120,7 +120,7 @@ def missing_modules(
         )
 
 
-def _level(loss: ImportLoss, begins: str, inventory: Inventory, failing: Collection[DistKey]) -> Level:
+def level_of(loss: ImportLoss, begins: str, inventory: Inventory, failing: Collection[DistKey]) -> Level:
     """Some are shipped with modules that only an extra makes work, or that none of those who require them imports.
 
     Hosts pass over plugins that do not load, and their failure is nobody's then.

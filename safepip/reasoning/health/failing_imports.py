@@ -9,10 +9,13 @@ from typing import Any
 from safepip.model.diagnosis import Ailment, Check, Level
 from safepip.model.environment import Inventory
 from safepip.model.imports import ImportLoss, VersionCheck
+from safepip.model.paths import DistKey
+from safepip.reasoning.health import diagnosis
 from safepip.reasoning.health.diagnosis import PHANTOM, REFUSED, UNBOUND
 from safepip.reasoning.libraries.losses import relative
 from safepip.reasoning.requirements import requirement_key
 
+PYTHON = DistKey("python")  # whose standard library it is
 COMPARE: Mapping[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -27,6 +30,8 @@ def ailments(
     losses: Iterable[ImportLoss], inventory: Inventory, unmet: Collection[Ailment]
 ) -> Iterator[Ailment]:
     """`unmet`: requirements; one that another version of the imported distribution would meet is the cure."""
+    losses = tuple(losses)
+    failing = {loss.survivor.key for loss in losses}
     for loss in losses:
         what = loss.lost.info.rpartition(PHANTOM)[2]
         if what not in {UNBOUND, REFUSED}:
@@ -44,7 +49,9 @@ def ailments(
         )
         yield Ailment(
             Check.FAILING_IMPORT,
-            Level.ERROR,
+            diagnosis.level_of(loss, loss.chain[0], inventory, failing)
+            if loss.lost.key == PYTHON
+            else Level.ERROR,
             loss.survivor.name,
             f"{loss.chain[0]} fails: {where} {said}",
             loss.importer,
