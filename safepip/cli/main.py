@@ -100,12 +100,12 @@ def _pass_through(request: PassThrough) -> NoReturn:
 
 def _ask_back(word: str) -> None:
     """pip knows only its own commands; a newer one may have this one, too."""
+    from safepip.commands import slips
     from safepip.grammar.options import OWN_COMMANDS
-    from safepip.reasoning.likeness import near
 
-    meant = [f"`safepip {name}`" for name in near(word, OWN_COMMANDS)]
+    meant = slips.meant(word, OWN_COMMANDS, "`safepip {}`")
     if meant:
-        streams.say(f"safepip: {word!r} goes to pip; perhaps {' or '.join(meant)} was meant\n")
+        streams.say(f"safepip: {word!r} goes to pip; perhaps {meant} was meant\n")
 
 
 def _undo(request: Undo) -> int:

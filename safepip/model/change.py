@@ -44,6 +44,13 @@ class Skip(NamedTuple):
     like: tuple[str, ...] = ()  # of what is installed, the names that may have been meant
     module: str = ""  # that has the name, of those who are named in `like`
 
+    @property
+    def said(self) -> str:
+        """Why it is left alone, and what may have been meant."""
+        who = ", ".join(self.like)
+        meant = f"{self.module} is a module of {who}" if self.module else f"{who} is"
+        return f"{self.reason} ({meant})" if who else self.reason
+
 
 class Halt(NamedTuple):
     """Where pip stops with an error: the names before it are gone by then, those after it are not tried."""

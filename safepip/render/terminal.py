@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from safepip.errors import SafepipError, printable
-from safepip.model.change import Skip, Why
+from safepip.model.change import Why
 from safepip.model.elf import Rule, Step
 from safepip.model.report import Consumer, Decision, Finding, FindingKind, Remedy, Severity, Summary, Verdict
 from safepip.render import tense
@@ -117,17 +117,7 @@ def headline(verdict: Verdict) -> str:
 
 
 def _all_skipped(verdict: Verdict) -> str:
-    return _some(
-        [
-            f"{skip.name}, {skip.reason}{f' ({_meant(skip)})' if skip.like else ''}"
-            for skip in verdict.removal.skipped
-        ]
-    )
-
-
-def _meant(skip: Skip) -> str:
-    who = _some(skip.like)
-    return f"{skip.module} is a module of {who}" if skip.module else f"{who} is"
+    return _some([f"{skip.name}, {skip.said}" for skip in verdict.removal.skipped])
 
 
 def _headline_of_install(verdict: Verdict) -> str:
@@ -198,11 +188,8 @@ def _block(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str
 
 def _library(block: Sequence[Finding], verdict: Verdict, style: Style) -> list[str]:
     first = block[0]
-    users = [
-        f"{item.distribution} ({len(item.consumers)})" if item.consumers else item.distribution
-        for item in block
-        if item.soname == first.soname
-    ]
+    alike = [item for item in block if item.soname == first.soname]
+    users = [f"{item.distribution} ({len(item.consumers) or 'at run time'})" for item in alike]
     others = len({item.soname for item in block}) - 1
     more = f" and {_count(others, 'library', 'libraries')} more" if others else ""
     text = f"{first.soname}{more}, needed by {_some(users)}"

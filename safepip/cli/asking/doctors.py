@@ -13,10 +13,10 @@ import click
 from safepip.cli import streams
 from safepip.cli.asking.common import Caller, Reporting, Told, at_root, reporting
 from safepip.cli.counting import REFUSED
+from safepip.commands import slips
 from safepip.errors import UsageError
 from safepip.model.diagnosis import Check
 from safepip.reading import tree
-from safepip.reasoning.likeness import near
 
 if TYPE_CHECKING:
     from safepip.model.diagnosis import Cure, Diagnosis
@@ -30,8 +30,8 @@ BROKE = 13
 def _checks(_: click.Context, __: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
     for name in given:
         if name not in CHECK_NAMES:
-            meant = near(name, CHECK_NAMES)
-            like = f" ({' or '.join(meant)}?)" if meant else ""
+            like = slips.meant(name, CHECK_NAMES)
+            like = f" ({like}?)" if like else ""
             raise click.BadParameter(
                 f"there is no check {name!r}{like}: `safepip doctor --list` has them all"
             )

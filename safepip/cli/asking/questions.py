@@ -6,8 +6,8 @@ import click
 
 from safepip.cli import streams
 from safepip.cli.asking.common import Caller, at_root
+from safepip.commands import slips
 from safepip.errors import UsageError
-from safepip.reasoning.likeness import near
 
 NOT_FOUND = 1  # as `pip show` ends where there is nothing of that name
 
@@ -52,8 +52,8 @@ def explain(obj: Caller, kind: str | None, *, as_json: bool) -> int:
     kind = kind and kind.lower().replace("_", "-")
     found = explanations.find(kind) if kind is not None else None
     if kind is not None and found is None:
-        meant = [f"`safepip explain {name}`" for name in near(kind or "", explanations.names())]
-        hint = f"Perhaps {' or '.join(meant)}; " if meant else ""
+        meant = slips.meant(kind or "", explanations.names(), "`safepip explain {}`")
+        hint = f"Perhaps {meant}; " if meant else ""
         raise UsageError(
             "no-such-kind", f"there is no kind {kind!r}", f"{hint}`safepip explain` lists them all."
         )
