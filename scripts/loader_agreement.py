@@ -227,7 +227,8 @@ def build_probe(folder: str, compiler: str, built: str, *flags: str) -> None:
 
 def ask(python: str, folder: str, paths: Sequence[str]) -> Iterator[Answer]:
     """Open each of `paths` in a fork of the interpreter, and tell what its loader did."""
-    code = f"import sys; sys.path.insert(0, {folder!r}); import loader_probe"
+    origin = f"ModuleSpec('loader_probe', None, origin={folder + '/loader_probe.so'!r})"  # of whatever suffix
+    code = f"from _imp import create_dynamic; from importlib.machinery import ModuleSpec; create_dynamic({origin})"
     own_program = python == f"{folder}/loader_probe"
     done = subprocess.run(
         [python] if own_program else [python, "-I", "-S", "-c", code],

@@ -14,9 +14,10 @@ from safepip.reasoning.libraries import objects
 
 TAGS = (
     ".cpython-",
-    ".abi3.",
+    ".abi3",
     ".pypy",
 )  # of extension modules; others by the name of one may be opened otherwise
+STARTS = ("PyInit", "PyModExport")  # one is enough, the second from CPython 3.15 on (PEP 793)
 
 
 def of(altered: Iterable[tuple[Distribution, TargetPath]], scene: Scene) -> dict[TargetPath, str]:
@@ -38,8 +39,8 @@ def _of(dist: Distribution, path: TargetPath, scene: Scene) -> str:
     if isinstance(elf, Flaw):
         return elf.value
     base = path.rpartition("/")[2]
-    start = f"PyInit_{base.partition('.')[0]}"
-    given = scene.disk.definitions(path, [start])
+    name = base.partition(".")[0]
+    given = scene.disk.definitions(path, [f"{start}_{name}" for start in STARTS])
     if any(tag in base for tag in TAGS) and isinstance(given, Definitions) and not given.symbols:
-        return f"it has no {start}, so it is another module"
+        return f"it has no {STARTS[0]}_{name}, so it is another module"
     return ""

@@ -24,9 +24,7 @@ class PipInUse(NamedTuple):
     backend: str = "importlib"  # or pkg_resources: which of two dist-infos, what is an error
     optimize: str = ""  # of PYTHONOPTIMIZE: "1" makes the byte code it looks for `.opt-1.pyc`
     pycache_prefix: TargetPath | None = None  # PYTHONPYCACHEPREFIX
-    of_debian: bool = (
-        False  # patched: outside a venv what lies below /usr and not in /usr/local is not its own
-    )
+    of_debian: bool = False  # patched: outside a venv only /usr/local is its own of what lies below /usr
 
     @property
     def release(self) -> tuple[int, ...]:
@@ -99,10 +97,17 @@ class Target:
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """What an extension module's file ends in. A build with assertions takes a plain build's as well (ALT_SOABI)."""
-        plain = self.soabi.replace(f"{self.cache_tag}d-", f"{self.cache_tag}-")
-        tagged = [f".{soabi}.so" for soabi in dict.fromkeys((self.soabi, plain)) if soabi]
-        return (*tagged, ".abi3.so", ".so")
+        """What an extension module's file ends in. A build with assertions takes a plain build's as well (ALT_SOABI).
+
+        `abi3` with a platform is CPython 3.15's, and that of Debian's earlier ones; `abi3t` is 3.15's (PEP 803).
+        """
+        if self.cache_tag.startswith("pypy"):
+            return (f".{self.soabi}.so",)
+        soabis = (self.soabi, self.soabi.replace(f"{self.cache_tag}d-", f"{self.cache_tag}-"))
+        tagged = [f".{soabi}.so" for soabi in dict.fromkeys(soabis) if soabi]
+        flags, _, platform = self.soabi.removeprefix(self.cache_tag).partition("-")
+        stable = ["abi3", "abi3t"]["t" in flags :] if self.python >= (3, 15) else ["abi3"]
+        return (*tagged, *(f".{abi}{end}.so" for abi in stable for end in (f"-{platform}", "")), ".so")
 
     @property
     def is_venv(self) -> bool:

@@ -6,10 +6,16 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
+from safepip.commands import damage
+from safepip.commands.scene import Scene
+from safepip.model.elf import Definitions, Symbol, Undefined
+from support.environments import at, dist
+from support.fake_world import FakeWorld, Table, lib
 from support.sandbox import TAG, Environment, Run, library, module
 from support.wheels import make_wheel
 
@@ -317,6 +323,23 @@ def test_a_module_that_somebody_edited(environment: Environment, wheels: Path) -
     assert left_out.splitlines()[0] == "  1. Install app 1.0 anew"
     assert found(fix(environment, wheels, "--only", "altered-file").report) == []
     assert (environment.site / "app.py").read_text() == "x = 1\n"
+
+
+def test_a_rebuilt_module_may_begin_with_either_function_that_an_import_looks_for() -> None:
+    """PEP 793: cryptography 50.0.2 for CPython 3.15 has PyModExport__rust and no PyInit__rust."""
+    user = dist("user", [f"{name}.abi3t.so" for name in ("init", "export", "other")])
+    paths = [at(f"{name}.abi3t.so") for name in ("init", "export", "other")]
+    starts = ("PyInit_init", "PyModExport_export", "PyInit_export")
+    tables: dict[str, Table] = {
+        path: Table(Undefined(frozenset()), Definitions(frozenset({Symbol(start, "")})))
+        for path, start in zip(paths, starts, strict=True)
+    }
+    world = FakeWorld(dict.fromkeys(paths, lib()), tables)
+    sized = SimpleNamespace(elf=world.elf, definitions=world.definitions, size=lambda _: 1)
+    scene = cast("Scene", SimpleNamespace(disk=sized))
+    assert damage.of([(user, path) for path in paths], scene) == {
+        at("other.abi3t.so"): "it has no PyInit_other, so it is another module"
+    }
 
 
 def test_objects_cut_off_emptied_or_of_another_module_are_broken_and_a_half_edited_source_too(

@@ -58,15 +58,38 @@ def test_a_build_with_assertions_shares_the_folder_of_a_plain_one(tmp_path: Path
     assert (found.stdlib, found.soabi) == (f"{tmp_path}/lib/python3.12", "cpython-312d-x86_64-linux-gnu")
 
 
-def test_a_build_with_assertions_takes_the_modules_of_a_plain_one() -> None:
-    debug = replace(target(), soabi="cpython-312d-x86_64-linux-gnu")
-    assert debug.suffixes == (
-        ".cpython-312d-x86_64-linux-gnu.so",
-        ".cpython-312-x86_64-linux-gnu.so",
-        ".abi3.so",
-        ".so",
-    )
-    assert target().suffixes == (".cpython-312-x86_64-linux-gnu.so", ".abi3.so", ".so")
+# What `importlib.machinery.EXTENSION_SUFFIXES` of Debian's CPython 3.14.10 and 3.15.2, of CPython 3.13.15 built without
+# the lock, and of Debian's PyPy 8.0.1 is; the platform beside `abi3` is in Debian's alone before 3.15.
+SUFFIXES = {
+    ("cpython-314", ""): ["{tag}", "abi3", "abi3-{platform}"],
+    ("cpython-314", "d"): ["{tag}", "cpython-314-{platform}", "abi3", "abi3-{platform}"],
+    ("cpython-313", "t"): ["{tag}", "abi3", "abi3-{platform}"],
+    ("cpython-315", ""): ["{tag}", "abi3-{platform}", "abi3", "abi3t-{platform}", "abi3t"],
+    ("cpython-315", "d"): [
+        "{tag}",
+        "cpython-315-{platform}",
+        "abi3-{platform}",
+        "abi3",
+        "abi3t-{platform}",
+        "abi3t",
+    ],
+    ("cpython-315", "t"): ["{tag}", "abi3t-{platform}", "abi3t"],
+}
+
+
+@pytest.mark.parametrize("build", SUFFIXES, ids="".join)
+def test_a_build_loads_extension_modules_of_its_own_and_of_the_stable_abi(build: tuple[str, str]) -> None:
+    (tag, flags), platform = build, "x86_64-linux-gnu"
+    minor = tag.removeprefix("cpython-3")
+    soabi = f"{tag}{flags}-{platform}"
+    found = replace(target(), version=f"3.{minor}.2", cache_tag=tag, soabi=soabi).suffixes
+    expected = [f".{each.format(tag=soabi, platform=platform)}.so" for each in SUFFIXES[build]]
+    assert (set(found), found[0], found[-1]) == ({*expected, ".so"}, expected[0], ".so")
+
+
+def test_pypy_loads_extension_modules_of_its_own_suffix_alone() -> None:
+    pypy = replace(target(), version="3.11.17", cache_tag="pypy311", soabi="pypy311-pp80-x86_64-linux-gnu")
+    assert pypy.suffixes == (".pypy311-pp80-x86_64-linux-gnu.so",)
 
 
 def test_pypy_has_its_own_version_in_its_suffix(tmp_path: Path) -> None:

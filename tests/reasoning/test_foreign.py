@@ -20,11 +20,18 @@ def test_a_module_is_foreign_where_only_another_python_or_machine_loads_it() -> 
         "a/source.py",
         f"a/any{OTHER}",
         "a/any.abi3.so",
+        "a/stable.abi3.so",
     ]
     plain = ["a/plain.so", "a/lib.cpython-3.so.1", "a/x.py"]
     lxml = dist(
         "lxml",
-        [f"lxml/etree{OTHER}", f"lxml/arm{ARM}", "lxml/pypy.pypy39-pp73-linux.so", f"lxml/gone{OTHER}"],
+        [
+            f"lxml/etree{OTHER}",
+            f"lxml/arm{ARM}",
+            "lxml/pypy.pypy39-pp73-linux.so",
+            f"lxml/gone{OTHER}",
+            "lxml/later.abi3t.so",
+        ],
     )
     whole, there = (
         dist("whole", [*fitting, *plain]),
@@ -39,6 +46,7 @@ def test_a_module_is_foreign_where_only_another_python_or_machine_loads_it() -> 
                 at(f"lxml/etree{OTHER}"): at(f"lxml/etree{EXT}"),
                 at(f"lxml/arm{ARM}"): at(f"lxml/arm{EXT}"),
                 at("lxml/pypy.pypy39-pp73-linux.so"): at(f"lxml/pypy{EXT}"),
+                at("lxml/later.abi3t.so"): at(f"lxml/later{EXT}"),
             },
         )
     ]

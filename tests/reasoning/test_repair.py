@@ -106,6 +106,16 @@ def test_what_no_name_can_be_made_of_is_not_said_to_be_mended() -> None:
     assert plan((odd,), inventory(), Means()) == ((), (odd,))
 
 
+def test_pip_is_not_asked_for_what_is_no_name_or_no_version() -> None:
+    cafe, shown, dated = dist("caf\udce9"), dist("-r", version="1"), dist("dated", version="1.\udce9 ")
+    ailments = [*map(lost, (cafe, shown, dated)), unmet("torch", "na\udcefve>=2")]
+    ailments += [replace(item, check=Check.NO_RECORD) for item in ailments[:3]]
+    assert plan([*ailments, lost(NUMPY)], inventory(cafe, shown, dated, NUMPY), Means()) == (
+        plan([lost(NUMPY)], inventory(NUMPY), Means())[0],
+        tuple(ailments),
+    )
+
+
 def test_whom_nothing_needs_and_who_took_anothers_place_goes_safely() -> None:
     taken = Ailment(Check.OVERWRITTEN, Level.WARN, "cudnn", "of usurper", mended_by=(CUDNN.key,))
     own = Ailment(Check.UNMET_REQUIREMENT, Level.WARN, "usurper", "unmet", wants="none")

@@ -1,6 +1,7 @@
 """Extension modules that are built for another Python or machine, where this one has none of that name.
 
-Their names tell (PEP 3149): `etree.cpython-311-x86_64-linux-gnu.so` is nothing to CPython 3.12.
+Their names tell (PEP 3149): `etree.cpython-311-x86_64-linux-gnu.so` is nothing to CPython 3.12, and `_rust.abi3.so`
+nothing to PyPy.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.libraries.losses import relative
 
 FOREIGN = "foreign"  # ends the info of the phantom that they are put as
-_TAG = re.compile(r"\.((?:cpython|pypy)[\w-]*)\.so$")
+_TAG = re.compile(r"\.((?:cpython|pypy|abi3)[\w-]*)\.so$")
 
 
 class Foreign(NamedTuple):

@@ -15,7 +15,7 @@ from safepip.model.diagnosis import Ailment, Check, Cure, Level
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.health import undoing
-from safepip.reasoning.requirements import requirement_key
+from safepip.reasoning.requirements import NAME, requirement_key
 
 REINSTALLED = frozenset(
     {
@@ -31,6 +31,7 @@ REINSTALLED = frozenset(
 OVER_ITSELF = frozenset({Check.NO_RECORD, Check.DAMAGED_METADATA})
 OF_AN_INTRUDER = frozenset({Check.OVERWRITTEN, Check.MIXED_FAMILY})
 LOST = "the changes made there are lost, and --fix alone leaves it out"
+_VERSION = re.compile(r"[\w.+!-]+", re.ASCII)
 _PARTS = re.compile(r"([\w.-]+)\[?([^]<>=!~]*)]?(.*)", re.DOTALL)  # name, extras, specifiers
 
 
@@ -52,24 +53,24 @@ def plan(
     """The steps, and what none of them mends."""
     left = [item for item in ailments if item.level > Level.NOTE]
     cures: list[Cure] = []
-    for steps in (
-        _put_back,
-        _undo,
-        _by_its_manager,
-        _remove,
-        _single,
-        _over_itself,
-        _reinstall,
-        _install,
-        _singly,
-        _reset,
-    ):
-        for step in steps(tuple(left), inventory, means):
+    by_what_is_here = (_put_back, _undo, _by_its_manager, _remove)
+    by_an_index = (_single, _over_itself, _reinstall, _install, _singly, _reset)
+    for steps in (*by_what_is_here, *by_an_index):
+        known = left if steps in by_what_is_here else [item for item in left if _has_names(item, inventory)]
+        for step in steps(tuple(known), inventory, means):
             fresh = tuple(item for item in step.cures if item in left)
             left = [item for item in left if item not in fresh]
             if fresh or step.follows:
                 cures.append(replace(step, cures=fresh))
     return tuple(cures), tuple(left)
+
+
+def _has_names(item: Ailment, inventory: Inventory) -> bool:
+    """Whether pip can be asked for all that would mend it: damaged metadata may say what is no name or version."""
+    dists = (inventory.find(key) for key in item.mended_by)
+    return item.wants.isascii() and all(
+        NAME.fullmatch(dist.key) and _VERSION.fullmatch(dist.version) for dist in dists if dist
+    )
 
 
 def _put_back(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
