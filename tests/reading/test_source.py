@@ -410,6 +410,66 @@ def test_no_import_in_a_class_or_of_every_name_is_lazy() -> None:
     assert stands(text, version=(3, 15)) == {"numpy": SURE, "scipy": SURE}
 
 
+WRITTEN_LAZY = """
+lazy import numpy, os.path as paths
+lazy from pandas import DataFrame
+import scipy
+if X:
+    lazy from . import inner
+"""
+
+
+def test_an_import_that_is_written_lazy_waits() -> None:
+    """PEP 810; whether the Python that runs this has the statement or not."""
+    later = {"numpy": DEFERRED, "os.path": DEFERRED, "pandas": DEFERRED, "scipy": SURE, "pkg": DEFERRED}
+    assert stands(WRITTEN_LAZY, version=(3, 15)) == stands(WRITTEN_LAZY, version=(3, 15), whole=True) == later
+    assert [item.line for item in read(WRITTEN_LAZY, version=(3, 15)).imports] == [1, 1, 2, 3, 5]
+
+
+# Each was run by CPython 3.15.2, with no numpy there: those end in ModuleNotFoundError, or do not.
+ENDS = ["class A(n.B): pass", "@n.b\ndef f(): pass", "def f(x=n.B): pass", "x = [n.B for _ in (1,)]", "n"]
+GOES_ON = [
+    "def f(x: n.B) -> n.B: n.C",
+    "x: n.B = 1",
+    "x: n.B",
+    "f = lambda: n.B",
+    "class A:\n    def f(self): n.B",
+    "n = 1",
+]
+
+
+@pytest.mark.parametrize("use", ENDS)
+@pytest.mark.parametrize(
+    "text", ["lazy import numpy as n\n", "__lazy_modules__ = ['numpy']\nimport numpy as n\n"]
+)
+def test_a_lazy_import_does_not_wait_where_its_name_is_used_at_once(text: str, use: str) -> None:
+    assert stands(f"{text}{use}\n", version=(3, 15)) == {"numpy": SURE}
+
+
+@pytest.mark.parametrize("use", GOES_ON)
+def test_a_lazy_import_waits_where_its_name_is_only_used_later(use: str) -> None:
+    assert stands(f"lazy import numpy as n\n{use}\n", version=(3, 15)) == {"numpy": DEFERRED}
+
+
+NEWER = [
+    "try:\n    import numpy\nexcept ImportError, ValueError:\n    numpy = None\n",
+    "import numpy\nx = t'{numpy!r} \\n'\ny = Rt\"{x}\"\nz = 'it''t'\n",
+]
+
+
+@pytest.mark.parametrize(("text", "how"), [(NEWER[0], GUARDED), (NEWER[1], SURE)])
+def test_sources_in_the_syntax_of_a_newer_python_are_read(text: str, how: Condition) -> None:
+    """PEP 758 and PEP 750, of CPython 3.14."""
+    assert stands(text, version=(3, 14)) == stands(text, version=(3, 14), whole=True) == {"numpy": how}
+
+
+def test_what_is_wrong_in_every_python_is_told_by_the_line_it_stands_in() -> None:
+    text = b"lazy import numpy\nx = t'{numpy}'\n(\n"
+    found = read_module(text, "m", is_package=False, version=(3, 15), whole=True)
+    assert isinstance(found, Unread)
+    assert found.reason.startswith("line ")
+
+
 @pytest.mark.parametrize(
     "text",
     [

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from safepip.reading.sources.choices import binds
-from safepip.reading.sources.source import parse
+from safepip.reading.sources.syntax import parse
 
 
 class Use(NamedTuple):

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from safepip.reading.sources.choices import binds
-from safepip.reading.sources.source import absolute, parse
+from safepip.reading.sources.source import absolute
+from safepip.reading.sources.syntax import parse
 
 PLAIN = rb"^(?:(?:async[ \t]+)?def|class)[ \t]+%s\b|^%s[ \t]*(?::[^=\n]*)?=|^(?:from|import)\b[^\n]*\b%s\b"
 ALWAYS = frozenset(

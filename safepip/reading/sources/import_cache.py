@@ -21,7 +21,7 @@ from safepip.model.imports import Choice, Condition, Import, Reference, Source
 from safepip.model.paths import TargetPath
 from safepip.reading import tree, users
 
-SCHEMA = 6
+SCHEMA = 7
 _UNENCODABLE = re.compile(
     rb"\\u[dD](?:[89aAbB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89aAbB]..\\u[dD])(?:[d-fD-F]|[cC][0-7]))|[^\x00-\x7f]"
 )  # half of a pair; no file name has one

@@ -26,7 +26,6 @@ DECIDES = (
     b"version_info",
     b"platform",
     b"os.name",
-    b"__lazy_modules__",
 )  # what later conditions and handlers turn on
 BY_NAME = (b"__import__", b"import_module")
 OTHER_NAME = re.compile(rb"\w")

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Iterable
 
 from safepip.model.imports import Condition, Dynamic, Import, Reference, Source, Unread, Way
-from safepip.reading.sources import outline, weight
+from safepip.reading.sources import outline, syntax, weight
 from safepip.reading.sources.calls import BY_NAME, calls_in, way_of
-from safepip.reading.sources.choices import Attempt, choices, collects, plain_imports
+from safepip.reading.sources.choices import Attempt, binds, choices, collects, plain_imports
 from safepip.reading.sources.conditions import (
     Deciding,
     catches_import_error,
@@ -23,6 +22,7 @@ from safepip.reading.sources.conditions import (
 )
 from safepip.reading.sources.consequences import ends, leaning, may_lean
 from safepip.reading.sources.constants import Constants
+from safepip.reading.sources.syntax import parse
 
 LIMIT = 4 << 20  # bytes; the largest modules people write by hand have a tenth of that
 NAME = re.compile(r"[A-Za-z_][\w.-]{0,60}")
@@ -39,7 +39,8 @@ def read_module(
     if b"\r" in data:
         data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")  # as the tokenizer does
     package = name if is_package else name.rpartition(".")[0]
-    tree = None if whole else parse(outline.cut(data))
+    waits = b"lazy" in data and syntax.WAITS.search(data)  # what was cut may use a name at once
+    tree = None if whole or waits else parse(outline.cut(data))
     if isinstance(tree, ast.Module):
         source = _read(tree, data, package, version, whole=False)
         if isinstance(source, Unread) or not (source.choices or may_lean(data)):
@@ -66,6 +67,7 @@ def _read(
     by_name = any(word in data for word in outline.BY_NAME)
     reader = _Reader(package, version, by_name=by_name, whole=whole)
     try:
+        reader.used = syntax.used_at_once(tree) if b"lazy" in data else frozenset()
         reader.read(tree)
         if whole:
             reader.read_constants(tree)
@@ -74,20 +76,6 @@ def _read(
         return Unread("nested too deeply")
     on_demand = tuple(reader.for_types) if b"__getattr__" in data else ()
     return Source(tuple(reader.imports), tuple(reader.dynamics), on_demand, chosen)
-
-
-def parse(data: bytes) -> ast.Module | Unread:
-    reason = weight.too_heavy(data)
-    if reason:
-        return Unread(reason)
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(data)
-    except SyntaxError as problem:
-        return Unread(f"line {problem.lineno}: {problem.msg}")
-    except (ValueError, MemoryError, RecursionError, OverflowError) as problem:
-        return Unread(str(problem).splitlines()[0] if str(problem) else type(problem).__name__)
 
 
 class _Reader:
@@ -113,6 +101,7 @@ class _Reader:
         self._knows_lazy = version >= (3, 15)
         self._lazy: frozenset[str] = frozenset()  # what it lists in `__lazy_modules__` (PEP 810)
         self._eager = False  # set inside classes and `try`, where no import is lazy
+        self.used: frozenset[str] = frozenset()  # names for which no import waits
         self._looping = False  # set inside a `for`, where each name is tried for itself
         self._taken: dict[str, str] = {}  # names from modules of the same top package
         self._tree = ast.Module([], [])
@@ -143,7 +132,7 @@ class _Reader:
         match node:
             case ast.Import():
                 for alias in node.names:
-                    self._add(alias.name, (), node.lineno, condition)
+                    self._add(alias.name, (), node.lineno, self._waiting(node, alias.name, condition))
             case ast.ImportFrom():
                 self._from(node, condition)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -178,15 +167,19 @@ class _Reader:
         self._eager = outer
 
     def _add(self, module: str, names: tuple[str, ...], line: int, condition: Condition) -> None:
-        if module in self._lazy and not self._eager and "*" not in names:
-            condition = Condition.DEFERRED
         self.imports.append(
             Import(module, names, line, condition, (), self._instead, self._after, self._given)
         )
 
+    def _waiting(self, node: ast.Import | ast.ImportFrom, module: str, condition: Condition) -> Condition:
+        listed = module in self._lazy and not self._eager
+        waits = (listed or syntax.is_lazy(node)) and binds(node).isdisjoint({"*", *self.used})
+        return Condition.DEFERRED if waits else condition
+
     def _from(self, node: ast.ImportFrom, condition: Condition) -> None:
         module = absolute("." * node.level + (node.module or ""), self._package)
         if module:
+            condition = self._waiting(node, module, condition)
             self._add(module, tuple(alias.name for alias in node.names), node.lineno, condition)
             if node.level and condition is Condition.UNCONDITIONAL:
                 self._taken.update((alias.asname or alias.name, module) for alias in node.names)

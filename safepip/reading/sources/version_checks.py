@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 
 from safepip.model.imports import VersionCheck
 from safepip.reading.sources.choices import binds
-from safepip.reading.sources.source import parse
+from safepip.reading.sources.syntax import parse
 
 SYMBOLS: dict[type[ast.cmpop], str] = {
     ast.Lt: "<",
