@@ -94,6 +94,11 @@ class Cure:
     follows: bool = False  # the second half of the step before it
 
     @property
+    def is_foreseen(self) -> bool:
+        """Whether what it leads to was looked at: all that it puts in place is here."""
+        return self.is_safepips and self.command[3] != "install"
+
+    @property
     def is_safepips(self) -> bool:
         """Others are for a person to give."""
         return self.command[0] == "safepip"

@@ -43,6 +43,7 @@ def report(found: Diagnosis) -> dict[str, Any]:
                 "commands": [cure.command],
                 "cures": [notices.of_ailment(item).fingerprint for item in cure.cures],
                 "note": cure.note,
+                "foreseen": cure.is_foreseen,
             }
             for cure in found.cures
         ],
@@ -72,7 +73,7 @@ def show(found: Diagnosis, style: Style, left_out: Iterable[Cure] = ()) -> str:
 
 
 def plan(cures: Iterable[Cure], style: Style, title: str = "To mend it") -> list[str]:
-    lines: list[str] = []
+    lines, cures = list[str](), tuple(cures)
     for number, cure in enumerate(cures, 1):
         lines = lines or ["", tables.painted(title, tables.BOLD, style)]
         lines += tables.paragraph(f"{number}. {cure.title}", style, 2, 3)
@@ -80,6 +81,13 @@ def plan(cures: Iterable[Cure], style: Style, title: str = "To mend it") -> list
         mended = tables.some([_short(item) for item in cure.cures], 4)
         lines += tables.paragraph(f"mends {mended}", style, 5) if cure.cures else []
         lines += tables.paragraph(cure.note, style, 5) if cure.note else []
+    unseen = [str(number) for number, cure in enumerate(cures, 1) if not cure.is_foreseen]
+    if unseen:
+        what = f"step {unseen[0]} fetches" if len(unseen) == 1 else f"steps {', '.join(unseen)} fetch"
+        said = (
+            f"{what} what is not here: tried by RECORDs and requirements alone; --fix looks anew after each"
+        )
+        lines += tables.paragraph(said, style, 2)
     return lines
 
 

@@ -129,7 +129,8 @@ def test_what_another_import_loads_no_more_is_one_finding_and_mended_with_that_i
 
 def test_what_safepip_itself_removed_is_put_back_from_what_it_kept(story: Environment) -> None:
     story.safepip("uninstall", "-y", "--force", "cudnn-cu13")
-    assert commands(diagnosis(story))[0] == ["undo", "1"]
+    report = diagnosis(story)
+    assert (commands(report)[0], report["remedies"][0]["foreseen"]) == (["undo", "1"], True)
     assert found(fix(story).report, "error") == []
 
 
@@ -214,6 +215,9 @@ def test_a_requirement_that_is_not_installed_and_the_import_that_fails_by_it(
         ("unmet-requirement", "other", None),
     ]
     assert commands(report) == [["install", "lib>=1.2,<2"]]
+    assert [remedy["foreseen"] for remedy in report["remedies"]] == [False]
+    said = " ".join(environment.safepip("doctor").out.split())
+    assert "step 1 fetches what is not here: tried by RECORDs and requirements alone" in said
     assert found(fix(environment, wheels).report) == []
 
 

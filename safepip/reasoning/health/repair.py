@@ -15,6 +15,7 @@ from safepip.model.diagnosis import Ailment, Check, Cure, Level
 from safepip.model.environment import Distribution, Inventory
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reasoning.health import undoing
+from safepip.reasoning.health.versions import breaks_another
 from safepip.reasoning.requirements import NAME, requirement_key
 
 REINSTALLED = frozenset(
@@ -241,12 +242,14 @@ def _anew(cured: Sequence[Ailment], inventory: Inventory, means: Means) -> Itera
 
 
 def _install(left: Sequence[Ailment], inventory: Inventory, _: Means) -> Iterator[Cure]:
-    """Requirements that are absent or do not fit: all that anybody says of each, in one command."""
+    """Requirements that are absent or do not fit: all that anybody says of each, in one command. Where no version could
+    meet what is met now as well, it would break that.
+    """
     cured: list[Ailment] = []
     wanted: dict[DistKey, str] = {}
     for item in left:
         key = None if item.mended_by else requirement_key(item.wants)
-        if key is not None:
+        if key is not None and not breaks_another(item.wants, key, inventory):
             cured.append(item)
             wanted[key] = _joined(wanted[key], item.wants) if key in wanted else item.wants
     if wanted:
