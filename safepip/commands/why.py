@@ -15,7 +15,7 @@ from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing, Survey
 from safepip.reading import tree
-from safepip.reading.sites import metadata, receipts, shares
+from safepip.reading.sites import metadata, packaged, receipts, shares
 from safepip.reading.sites.homes import homes_of
 from safepip.reasoning.changes import shares as co_owned
 from safepip.reasoning.code.finder import Finder
@@ -188,6 +188,7 @@ def _uses(sought: Sought, scene: Scene) -> tuple[Use, ...]:
 def _matches(paths: Iterable[TargetPath], scene: Scene) -> tuple[Match, ...]:
     listed = tuple(paths)
     shared = {item.path: item for item in shares.read(Removal(shared=listed), scene.inventory)}
+    kept = packaged.packages(frozenset(listed), scene.target)
     found = []
     for path in listed:
         elf = scene.disk.elf(path)
@@ -199,6 +200,7 @@ def _matches(paths: Iterable[TargetPath], scene: Scene) -> tuple[Match, ...]:
                 tuple(dist.name for dist in item.owners) if item else (),
                 co_owned.bytes_of(item, ()) if item else "",
                 scene.disk.size(path),
+                kept.get(path),
             )
         )
     return tuple(found)

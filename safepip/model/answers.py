@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from safepip.model.change import Package
 from safepip.model.environment import Target, Unjudged
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Standing
@@ -18,6 +19,7 @@ class Match(NamedTuple):
     owners: tuple[str, ...] = ()
     bytes_of: str = ""
     bytes: int = 0
+    package: Package | None = None  # of dpkg or conda
 
 
 class Named(NamedTuple):

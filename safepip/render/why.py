@@ -29,6 +29,7 @@ def report(answer: Answered) -> dict[str, Any]:
                 "owners": match.owners,
                 "bytes_of": match.bytes_of,
                 "bytes": match.bytes,
+                "package": match.package.name if match.package else None,
             }
             for match in answer.matches
         ],
@@ -107,6 +108,8 @@ def _match(match: Match, answer: Answered) -> str:
     whose = ""
     if len(match.owners) > 1 or (match.owners and match.bytes_of != match.owners[0]):
         whose = f", bytes of {match.bytes_of or 'none of them'}"
+    if match.package:
+        whose += f", kept by {match.package.by.value.partition(' ')[0]} ({match.package.name})"
     soname = (
         f", SONAME {match.soname}" if match.soname and not match.path.endswith(f"/{match.soname}") else ""
     )

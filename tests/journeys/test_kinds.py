@@ -210,6 +210,28 @@ def test_what_conda_keeps_is_condas_to_remove(environment: Environment) -> None:
     assert said.startswith("safepip: REFUSED: removing six 1.0 would break conda's six=1.0: pip would")
 
 
+def test_what_pip_laid_over_another_version_of_conda_is_said_to_be_kept_by_conda(
+    environment: Environment,
+) -> None:
+    environment.add("num", {"num/__init__.py": "", "num/libnum.so.1": library("libnum.so.1")}, version="2.0")
+    inside = environment.site.relative_to(environment.prefix)
+    meta = environment.prefix / "conda-meta"
+    meta.mkdir()
+    record = {
+        "name": "num",
+        "version": "1.26",
+        "files": [f"{inside}/num/libnum.so.1", f"{inside}/num/old.py"],
+    }
+    (meta / "num-1.26-py312_0.json").write_text(json.dumps(record))
+    (match,) = environment.safepip("why", "--json", "libnum.so.1").report["matches"]
+    assert (match["owners"], match["package"]) == (["num"], "num=1.26")
+    said = environment.safepip("why", "libnum.so.1").out
+    assert "owned by num, kept by conda (num=1.26)" in said
+    assert environment.safepip("why", "--json", "num").report["matches"] == [match]
+    answer = environment.safepip("uninstall", "--dry-run", "--json", "num")
+    assert (answer.code, found(answer)) == (10, [("reach-beyond", "refuse", "num=1.26")])
+
+
 def test_what_is_missing_of_what_conda_keeps_comes_back_by_conda(environment: Environment) -> None:
     """Its account tells what was laid down: conda leaves out some rows of a RECORD and writes its own prefix into files."""
     inside = environment.site.relative_to(environment.prefix)

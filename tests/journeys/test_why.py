@@ -20,6 +20,7 @@ def test_a_soname_is_answered_with_owners_bytes_consumers_and_rule(story: Enviro
             "owners": ["cudnn-cu12", "cudnn-cu13"],
             "bytes_of": "cudnn-cu13",
             "bytes": len(library("libcudnn.so.9") + b"thirteen"),
+            "package": None,
         }
     ]
     assert report["needed_by"] == [

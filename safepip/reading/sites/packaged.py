@@ -59,9 +59,17 @@ def kept(inventory: Inventory) -> dict[TargetPath, Package]:
     }
 
 
+def packages(files: frozenset[TargetPath], target: Target) -> dict[TargetPath, Package]:
+    """Each of `files` that a package manager keeps, with what it keeps it as."""
+    return {
+        **{path: Package(Why.CONDA, name) for path, name in _of_conda(files, target).items()},
+        **{path: Package(Why.DPKG, name) for path, name in of_dpkg(files).items()},
+    }
+
+
 def listed(files: frozenset[TargetPath], target: Target) -> frozenset[TargetPath]:
     """Those of `files` that a package manager keeps."""
-    return frozenset([*of_dpkg(files), *_of_conda(files, target)])
+    return frozenset(packages(files, target))
 
 
 def told(removal: Removal, inventory: Inventory) -> Removal:
