@@ -265,4 +265,4 @@ def _bound(both: Both) -> Iterator[Bound]:
             held = both.scene.modules.compiled_naming(dist, names) if names else ()
             paths = tuple(path for path, name in held if name == partner.holds)
             if paths or not names:
-                yield Bound(dist, new, old.version, paths, partner.why)
+                yield Bound(dist, new, old.version, paths, partner.why, partner.holds)

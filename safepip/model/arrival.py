@@ -119,3 +119,4 @@ class Bound(NamedTuple):
     was: str
     paths: tuple[TargetPath, ...]
     why: str
+    holds: str = ""  # the name in them that shows it

@@ -10,7 +10,7 @@ from safepip.model.report import FindingKind
 
 # Commands that show a thing by hand, in site-packages; capitals stand for what the finding names.
 DIGEST = "sha256sum PATH | cut -c-64 | tr a-f A-F | basenc -d --base16 | basenc -w0 --base64url"  # as RECORD has it
-LOADER = "LD_DEBUG=libs python -c 'import NAME' 2>&1 | grep -A9 'find library=SONAME'"
+LOADER = "LD_DEBUG=libs python -c 'import NAME' 2>&1 | grep -F SONAME"  # where it looks, and what it comes to
 LOADED = "LD_DEBUG=libs python -c 'import NAME' 2>&1 | grep 'calling init' | grep FAMILY"
 ROWS = "grep '^PATH,' *.dist-info/RECORD"
 THERE = "cut -d, -f1 NAME-*.dist-info/RECORD | xargs -d '\\n' ls -d >/dev/null"

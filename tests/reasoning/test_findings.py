@@ -393,6 +393,18 @@ def test_a_library_that_an_earlier_import_lacks_is_proved_by_the_object_that_nee
     assert finding.proof == ("readelf", "-d", at("t/lib/libt.so"))
 
 
+def test_names_that_are_lacking_are_proved_by_the_tables_of_both_objects() -> None:
+    now = Answer(
+        Standing.SEARCHED, Binding(CONSUMER, "lib.so.1", at("other/lib.so.1"), None, ()), at("other/lib.so.1")
+    )
+    need = Need(CONSUMER, CONSUMER, "lib.so.1")
+    loss = Loss(FindingKind.SYMBOL_LOST, need, None, now, STAYER, ("import st", "lib.so.1"), at_import=True)
+    (finding,) = found(
+        replace(BASE, libraries=(Grouped(FindingKind.SYMBOL_LOST, "lib.so.1", STAYER, (loss,)),))
+    )
+    assert finding.proof == ("nm", "-D", CONSUMER, at("other/lib.so.1"))
+
+
 def test_other_changes_of_a_librarys_provider_are_told_each_in_its_way() -> None:
     kinds = (
         (FindingKind.SYMBOL_LOST, "b.so of stayer would be bound to another lib.so.1, which lacks a, b"),

@@ -158,6 +158,7 @@ def test_another_build_that_nobody_named_is_told_with_its_cuda() -> None:
             "torch",
             "torch 2.9.1+cpu becomes 2.9.1+cu128 (CUDA 12), another build, which nobody named",
             paths=(CPU.info,),
+            proof=("/env/bin/python", "-m", "pip", "show", "torch"),
         )
     ]
     assert [item.message for item in variants(CU12, CU13)] == [
@@ -192,7 +193,7 @@ def test_a_partner_is_at_stake_where_its_major_version_changes() -> None:
 
 
 def test_modules_that_a_partner_does_not_fit_any_more_are_counted() -> None:
-    bound = Bound(OTHER, NUMPY2, "1.26.4", (at("other/c.so"),), "its C structures changed")
+    bound = Bound(OTHER, NUMPY2, "1.26.4", (at("other/c.so"),), "its C structures changed", "numpy.core.x")
     one, none = found(
         turn(OTHER, replaced=[NUMPY1], arriving=[NUMPY2]), bound=[bound, bound._replace(paths=())]
     )
@@ -202,6 +203,7 @@ def test_modules_that_a_partner_does_not_fit_any_more_are_counted() -> None:
         "other",
         "other 3.0 has 1 module built for numpy 1, and 2.1.0 comes: its C structures changed",
         paths=(at("other/c.so"),),
+        proof=("grep", "-aoF", "-m1", "numpy.core.x", at("other/c.so")),
     )
     assert none.message.startswith("other 3.0 has modules built for numpy 1")
 

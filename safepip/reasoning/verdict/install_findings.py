@@ -153,6 +153,7 @@ def _variants(turn: Turn, policy: Policy) -> Iterator[Finding]:
                 f"{dist.name} {_variant(old)} becomes {_variant(dist)}, another build, which nobody named",
                 severity=Severity.REFUSE if dist.key in policy.protected else Severity.WARN,
                 paths=(old.info,),
+                proof=(turn.now.target.executable, "-m", "pip", "show", dist.key),
             )
 
 
@@ -163,6 +164,7 @@ def _partner(item: Bound) -> Finding:
         f"{item.survivor.name} {item.survivor.version} has {count(len(item.paths), 'module') if item.paths else 'modules'} "
         f"built for {item.partner.name} {_major(item.was)}, and {item.partner.version} comes: {item.why}",
         paths=item.paths,
+        proof=("grep", "-aoF", "-m1", item.holds, item.paths[0]) if item.paths else (),
     )
 
 

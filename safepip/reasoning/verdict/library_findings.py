@@ -42,8 +42,16 @@ def _needs(evidence: Evidence) -> Iterator[Finding]:
             provider=bound,
             consumers=group.consumers,
             searched=first.now.binding.tried,
-            proof=("readelf", "-d", first.now.binding.consumer),
+            proof=_proof(group),
         )
+
+
+def _proof(group: Grouped) -> tuple[str, ...]:
+    """What it needs and where it looks; of names that are lacking, which it has undefined and the other does not define."""
+    now = group.losses[0].now
+    if group.kind is FindingKind.SYMBOL_LOST and now.provider is not None:
+        return ("nm", "-D", now.binding.consumer, now.provider)
+    return ("readelf", "-d", now.binding.consumer)
 
 
 def _splits(evidence: Evidence) -> Iterator[Finding]:
