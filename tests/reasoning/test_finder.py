@@ -313,3 +313,9 @@ def test_a_module_that_a_hook_gives_deep_inside_a_package_goes_by_its_whole_name
     removal = Removal((dist("mine", (hook,)),), (hook,))
     found = gone_names(removal, Finder(world, with_it), Finder(Changed(world, removal.gone), with_it))
     assert list(found) == ["__editable___mine_finder", "pkg.inner.part"]
+
+
+def test_a_name_of_more_parts_than_folders_nest_is_looked_for_without_recursion() -> None:
+    deep = ".".join(["x"] * 20_000)
+    assert finder("x/x/__init__.py").find(deep) is None
+    assert finder("x/x/__init__.py").find("x.x") == Found(at("x/x/__init__.py"), (at("x/x"),))

@@ -111,7 +111,7 @@ class Finder:
     def find(self, name: str) -> Found | None:
         """The file that `import name` runs last, or None where it finds nothing."""
         if name not in self._found:
-            self._found[name] = self._look(name)
+            self._found[name] = self._walk(name)
         return self._found[name]
 
     def names(self, folder: TargetPath) -> Mapping[str, bool]:
@@ -139,10 +139,23 @@ class Finder:
                 return stem if stem.isidentifier() else ""
         return ""
 
+    def _walk(self, name: str) -> Found | None:
+        """From the outermost package inwards, as far as there is one: a name may have more parts than folders nest."""
+        for end in (index for index, char in enumerate(name) if char == "." and index):
+            head = name[:end]
+            if head not in self._found:
+                self._found[head] = self._look(head)
+            if self._found[head] is None and not any(
+                item.name.startswith(f"{head}.") for item in self.mapped
+            ):
+                return None
+        return self._look(name)
+
     def _look(self, name: str) -> Found | None:
+        """The packages above it have been looked for."""
         head, _, tail = name.rpartition(".")
         if head:
-            parent = self.find(head)
+            parent = self._found[head]
             below = self._search(tail, parent.folders) if parent else None
             return below or self._by_hook(name)
         if name in BUILT_IN:
