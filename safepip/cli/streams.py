@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +31,18 @@ def keep_open() -> None:
         except OSError:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)
             setattr(sys, name, os.fdopen(number, mode, closefd=False))
+
+
+def is_answered() -> bool:
+    """Whether a question may get an answer on standard input: not where it is at its end already."""
+    status = os.fstat(0)
+    if stat.S_ISREG(status.st_mode):
+        return os.lseek(0, 0, os.SEEK_CUR) < status.st_size
+    if stat.S_ISCHR(status.st_mode):
+        return os.isatty(0)
+    waiting = select.poll()
+    waiting.register(0, select.POLLIN)
+    return not any(event & select.POLLHUP and not event & select.POLLIN for _, event in waiting.poll(0))
 
 
 def write(text: str) -> None:

@@ -92,6 +92,8 @@ def _carry_out(assessment: Assessment, staged: Staged) -> int:
         _report(assessment, {})
     if assessment.sparing is not None and not _may_go_on(assessment):
         return 0
+    if assessment.sparing is None:
+        _refuse_unanswered(assessment)
     with streams.standard_output_kept(for_us=request.json):
         outcome = carrying_out.carry_out(assessment, _act(request, target), staged)
     if request.json:
@@ -117,10 +119,15 @@ def _stop(assessment: Assessment) -> int:
     seen = tuple(notices.of_verdict(assessment.verdict))
     known = counting.known(policy, request.baseline)
     said = counting.remarks(seen, known, policy)
-    weakened = (*said.weakened, *assessment.verdict.remarks.weakened)
-    verdict = replace(assessment.verdict, remarks=said._replace(weakened=weakened))
-    _report(replace(assessment, verdict=verdict), known)
-    return code and counting.exit_code(seen, known, fail_on_warn=request.fail_on_warn)
+    code = code and counting.exit_code(seen, known, fail_on_warn=request.fail_on_warn)
+    before = assessment.verdict.remarks
+    remarks = before._replace(
+        weakened=(*said.weakened, *before.weakened),
+        ended=said.ended,
+        despite=before.despite or ("" if code else "LET PASS (all of it is known)"),
+    )
+    _report(replace(assessment, verdict=replace(assessment.verdict, remarks=remarks)), known)
+    return code
 
 
 def _act(request: Uninstall, target: Target) -> Callable[[Sequence[int]], int]:
@@ -133,6 +140,16 @@ def _act(request: Uninstall, target: Target) -> Callable[[Sequence[int]], int]:
     from safepip.acting import pip
 
     return lambda keep_open: pip.uninstall(request, target, os.environ, keep_open)
+
+
+def _refuse_unanswered(assessment: Assessment) -> None:
+    """Where nobody can answer pip's question it ends with a traceback of its own."""
+    request, settings = assessment.request, assessment.found.settings
+    asks = bool(assessment.case.removal.leaving) and not (request.yes or settings.yes or request.of_uv)
+    if asks and (request.no_input or settings.no_input or not streams.is_answered()):
+        raise SafepipError(
+            "no-input", "pip would ask before it removes, and nobody answers; nothing was touched", "Add -y."
+        )
 
 
 def _may_go_on(assessment: Assessment) -> bool:

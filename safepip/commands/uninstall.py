@@ -80,7 +80,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
 
         case = restoring.unknown(bare, sparing.restored)
     verdict = _proven(_measured(_judged(case, found), request, scene), request, found, scene)
-    verdict = _with_children(verdict, found, environ)
+    verdict = _said_of_safe(_with_children(verdict, found, environ), sparing)
     return Assessment(request, found, case, _said_of_force(verdict, request), sparing, bare)
 
 
@@ -138,8 +138,17 @@ def _said_of_force(verdict: Verdict, request: Uninstall) -> Verdict:
     if not request.force or not refused:
         return verdict
     said = f"--force goes on in spite of {len(refused)} refused: {', '.join(dict.fromkeys(refused))}"
-    remarks = verdict.remarks._replace(weakened=(*verdict.remarks.weakened, said))
+    despite = "WOULD GO ON (--force)" if request.dry_run else "GOING ON (--force)"
+    remarks = verdict.remarks._replace(weakened=(*verdict.remarks.weakened, said), despite=despite)
     return replace(verdict, remarks=remarks)
+
+
+def _said_of_safe(verdict: Verdict, sparing: Sparing | None) -> Verdict:
+    """Whoever asked for it must learn that it cannot help here."""
+    if sparing is None or sparing.kept or verdict.decision is not Decision.REFUSE:
+        return verdict
+    said = "--safe leaves what others own as well, and nobody else owns a file of this: the refusal stays"
+    return replace(verdict, remarks=verdict.remarks._replace(notes=(said,)))
 
 
 def _with_children(verdict: Verdict, found: Found, environ: Mapping[str, str]) -> Verdict:

@@ -120,12 +120,15 @@ class Remarks(NamedTuple):
 
     weakened: tuple[str, ...] = ()  # what made less of the guard, and the file or option that it is from
     ended: tuple[str, ...] = ()  # findings that count again, as an ignore entry's last day is over
+    notes: tuple[str, ...] = ()  # why an option of the caller's changes nothing
+    despite: str = ""  # what happens in spite of a refusal, for the first line; "": it stops here
 
     @property
     def lines(self) -> tuple[str, ...]:
         return (
             *(f"weakened: {said}" for said in self.weakened),
             *(f"no longer ignored: {said}" for said in self.ended),
+            *self.notes,
         )
 
 

@@ -100,13 +100,14 @@ def headline(verdict: Verdict) -> str:
     halt = verdict.removal.halt
     tried = [*([halt.name] if halt else []), *(skip.name for skip in verdict.removal.skipped)]
     what = _some(leaving or tried) or "nothing"
+    refused = verdict.remarks.despite or "REFUSED"
     match verdict.decision:
         case Decision.REFUSE if not (leaving or tried):
-            return f"safepip: REFUSED: what installing {_some(_losers(verdict, Severity.REFUSE))} would do is not known"
+            return f"safepip: {refused}: what installing {_some(_losers(verdict, Severity.REFUSE))} would do is not known"
         case Decision.REFUSE:
             losers = _some(_losers(verdict, Severity.REFUSE))
             would = f"removing {what} would break {losers}" if losers and leaving else f"not removing {what}"
-            return f"safepip: REFUSED: {would}"
+            return f"safepip: {refused}: {would}"
         case Decision.WARN:
             losers = _some(_losers(verdict, Severity.WARN))
             return f"safepip: WARNING: removing {what} {f'takes something from {losers}' if losers else 'does not go unnoticed'}"

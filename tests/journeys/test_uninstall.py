@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.sandbox import TAG, Environment, library, module, run
 
 REFUSED, WARNED, BROKE, COULD_NOT = 10, 11, 13, 12
@@ -262,3 +264,37 @@ def test_a_shared_tests_folder_matters_only_where_code_outside_imports_it(enviro
     )
     environment.add("three", {"three.py": "def run():\n    from tests import A\n"})
     assert environment.safepip("uninstall", "--dry-run", "--json", "two").report["verdict"] == "refuse"
+
+
+@pytest.mark.parametrize("words", [(), ("--json",), ("--no-input",)])
+def test_where_nobody_can_answer_pips_question_it_is_not_asked(
+    story: Environment, words: tuple[str, ...]
+) -> None:
+    """pip itself would end with a traceback of an EOFError."""
+    before = story.tree()
+    answer = story.safepip("uninstall", *words, "leaf")
+    said = answer.report["error"]["hint"] if "--json" in words else answer.err
+    assert (answer.code, "Add -y." in said, "Traceback" in answer.err) == (COULD_NOT, True, False)
+    assert story.tree() == before
+    assert story.safepip("uninstall", "leaf", stdin="y\n").code == 0
+
+
+def test_the_first_line_says_what_force_does(story: Environment) -> None:
+    answer = story.safepip("uninstall", "--dry-run", "--force", "cudnn-cu13")
+    assert (answer.code, answer.out.split(":")[1]) == (0, " WOULD GO ON (--force)")
+    answer = story.safepip("uninstall", "-y", "--force", "cudnn-cu13")
+    assert (answer.code, answer.err.split(":")[1]) == (BROKE, " GOING ON (--force)")
+
+
+def test_the_first_line_says_that_a_baseline_knows_it_all(story: Environment, tmp_path: Path) -> None:
+    (tmp_path / "known.json").write_text(story.safepip("uninstall", "--dry-run", "--json", "cudnn-cu13").out)
+    words = ("uninstall", "--dry-run", "--baseline", str(tmp_path / "known.json"), "cudnn-cu13")
+    answer = story.safepip(*words)
+    assert (answer.code, answer.out.split(":")[1]) == (0, " LET PASS (all of it is known)")
+
+
+def test_safe_says_where_it_cannot_help(story: Environment) -> None:
+    story.add("user", {"user.py": "import leaf\n"})
+    answer = story.safepip("uninstall", "-y", "--safe", "leaf")
+    said = "nobody else owns a file of this: the refusal stays"
+    assert (answer.code, said in " ".join(answer.err.split())) == (REFUSED, True), answer.err

@@ -104,3 +104,9 @@ def test_requirements_of_an_egg_in_todays_form() -> None:
 @pytest.mark.parametrize(("name", "key"), [("Foo.Bar", "foo-bar"), ("a__b", "a-b"), ("A-._b", "a-b")])
 def test_names_in_canonical_form(name: str, key: str) -> None:
     assert metadata.canonical(name) == key
+
+
+def test_a_section_whose_head_is_endless_is_not_repeated_by_each_of_its_lines() -> None:
+    head = f"[doc:{'x' * 70_000}]"
+    requires, _ = metadata.egg_requirements("\n".join([head, *["a"] * 1000]))
+    assert (len(requires), max(map(len, requires)) < 200) == (1000, True)

@@ -20,6 +20,7 @@ _FIELD = re.compile(
 )
 
 
+_LONGEST_HEAD, _SHOWN = 1024, 40  # characters of a section's: each line of the section repeats it
 _ONCE = frozenset({"name", "version"})  # of several the first counts
 _REFERENCE = re.compile(r"[\w.]+\s*(:\s*[\w.]+)?\s*(\[.*\])?")  # pkg_resources.EntryPoint.pattern
 
@@ -88,7 +89,8 @@ def egg_requirements(text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         if not line or line.startswith("#"):
             continue
         if line.startswith("[") and line.endswith("]"):
-            section, _, marker = line.strip("[]").partition(":")
+            head = line if len(line) <= _LONGEST_HEAD else f"{line[:_SHOWN]} …]"  # which is no requirement
+            section, _, marker = head.strip("[]").partition(":")
             extra = canonical(section)
             continue
         if extra:
