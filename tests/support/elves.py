@@ -19,6 +19,7 @@ from safepip.model.environment import Libc
 from support.fake_world import Broken, Content, HardLink, Link
 
 MUSL_LOADER = Path("/lib/ld-musl-x86_64.so.1")
+_GNU_STACK = 0x6474E551
 _DT_NULL, _DT_NEEDED, _DT_HASH, _DT_STRTAB, _DT_SYMTAB, _DT_STRSZ, _DT_SYMENT = 0, 1, 4, 5, 6, 10, 11
 _DT_SONAME, _DT_RPATH, _DT_RUNPATH = 14, 15, 29
 _DT_FLAGS_1, _DT_AUXILIARY, _DT_FILTER = 0x6FFFFFFB, 0x7FFFFFFD, 0x7FFFFFFF
@@ -65,7 +66,7 @@ def _assemble(elf: Elf, tags: list[tuple[int, int]], strings: bytes) -> bytes:
     wide = elf.abi.bits == 64
     order = "<" if elf.abi.little_endian else ">"
     header, segment, entry, symbol = (64, 56, 16, 24) if wide else (52, 32, 8, 16)
-    count = 3 if elf.interpreter else 2
+    count = 4 if elf.interpreter else 3
     dynamic = header + count * segment
     table = dynamic + entry * (len(tags) + 6)
     symbols = (table + len(strings) + 7) & ~7
@@ -83,6 +84,7 @@ def _assemble(elf: Elf, tags: list[tuple[int, int]], strings: bytes) -> bytes:
     )  # fmt: skip
     program = os.fsencode(elf.interpreter or "") + b"\0"
     places = [(1, 0, end, 4096), (2 if elf.dynamic else 0, dynamic, entry * len(tags), 8)]
+    places.append((_GNU_STACK, 0, 0, 16))  # without it glibc 2.41 takes the stack to be asked for as code
     if elf.interpreter:
         places.append((3, end, len(program), 1))
     segments = b"".join(
