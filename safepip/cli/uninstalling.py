@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from safepip.cli import streams
-from safepip.errors import SafepipError
+from safepip.errors import SafepipError, UsageError
 from safepip.model.request import Uninstall
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ def _refuse_unanswered(assessment: Assessment) -> None:
     request, settings = assessment.request, assessment.found.settings
     asks = bool(assessment.case.removal.leaving) and not (request.yes or settings.yes or request.of_uv)
     if asks and (request.no_input or settings.no_input or not streams.is_answered()):
-        raise SafepipError(
+        raise UsageError(
             "no-input", "pip would ask before it removes, and nobody answers; nothing was touched", "Add -y."
         )
 
