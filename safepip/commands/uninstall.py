@@ -108,9 +108,12 @@ def _planned(keys: Sequence[DistKey], request: Uninstall, scene: Scene) -> Remov
 
 def _proven(verdict: Verdict, request: Uninstall, found: Found, scene: Scene) -> Verdict:
     """A larger set is proposed only where it was judged as well; time that runs out over that takes no verdict back."""
-    if not any(item.along for item in verdict.remedies):
+    if verdict.decision is not Decision.REFUSE:
         return verdict
     from safepip.reasoning.verdict import joint
+
+    if not joint.is_wanted(verdict):
+        return verdict
 
     def judged(keys: Sequence[DistKey]) -> Verdict:
         return judge(examine(keys, scene, _planned(keys, request, scene)).evidence, found.policy)

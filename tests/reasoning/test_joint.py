@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pytest
 
 from safepip.model.change import Removal
 from safepip.model.environment import Distribution
 from safepip.model.paths import DistKey
-from safepip.model.report import Finding, FindingKind, Severity, Verdict
+from safepip.model.report import Finding, FindingKind, Provider, Severity, Verdict
 from safepip.reasoning.verdict import joint
-from safepip.reasoning.verdict.joint import MOST_TRIED, proven, without
+from safepip.reasoning.verdict.joint import MOST_TRIED, is_wanted, proven, without
 from safepip.reasoning.verdict.remedy import propose
-from support.environments import dist, inventory, target
+from support.environments import SITE, dist, inventory, target
 
 DEP, APP = dist("dep"), dist("app", requires=["dep"])
 PLUGIN, ABOVE = dist("plugin"), dist("above", requires=["plugin"])
@@ -91,3 +92,50 @@ def test_it_is_given_up_after_a_few_sets() -> None:
     proposed = Verdict(target(), first.removal, first.findings, remedies=propose(first, there))
     assert sets(proven(proposed, there, judged)) == []
     assert asked == [1, 2, 3, 4, 5]
+
+
+def only(*keys: DistKey, missing: Mapping[str, Sequence[Distribution]]) -> tuple[list[str], list[str]]:
+    """The ways out of removing `keys` where of each set those of `missing` are missed, and the sets judged."""
+    asked = []
+
+    def judged(wanted: Sequence[DistKey]) -> Verdict:
+        asked.append("+".join(wanted))
+        findings = [
+            Finding(
+                FindingKind.LIBRARY_LOST, Severity.REFUSE, "app", "", provider=Provider(SITE, (one.name,))
+            )
+            for one in missing.get(asked[-1], ())
+        ]
+        found = Verdict(target(), Removal(tuple(BY_KEY[key] for key in wanted)), tuple(findings))
+        return replace(found, remedies=propose(found, THERE) if findings else ())
+
+    first = judged(keys)
+    asked.clear()
+    assert is_wanted(first) or not missing
+    return [item.title for item in proven(without(first), THERE, judged).remedies], asked
+
+
+def test_of_several_those_that_nobody_misses_may_go_alone() -> None:
+    titles, asked = only(DEP.key, ABOVE.key, PLUGIN.key, missing={"dep+above+plugin": [DEP]})
+    assert titles[:2] == ["Remove only above, plugin", "Keep dep: app needs it"]
+    assert asked == ["above+plugin"]
+    titles, asked = only(
+        DEP.key, ABOVE.key, PLUGIN.key, missing={"dep+above+plugin": [DEP], "above+plugin": [PLUGIN]}
+    )
+    assert (titles[0], asked) == ("Remove only above", ["above+plugin", "above"])
+
+
+def test_nothing_goes_alone_where_all_of_it_is_missed_or_one_thing_was_named() -> None:
+    pair = {"dep+plugin": [DEP, PLUGIN]}
+    for keys, missing in (((DEP.key, PLUGIN.key), pair), ((DEP.key,), {"dep": [DEP]})):
+        titles, asked = only(*keys, missing=missing)
+        assert (titles[0].partition(" ")[0], asked) == ("Keep", [])
+    titles, asked = only(DEP.key, PLUGIN.key, missing={"dep+plugin": [DEP], "plugin": [PLUGIN]})
+    assert (titles[0], asked) == ("Keep dep: app needs it", ["plugin"])
+
+
+def test_a_smaller_set_is_given_up_after_a_few(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joint, "MOST_TRIED", 1)
+    missing = {"dep+above+plugin": [DEP], "above+plugin": [PLUGIN]}
+    titles, asked = only(DEP.key, ABOVE.key, PLUGIN.key, missing=missing)
+    assert (titles[0], asked) == ("Keep dep: app needs it", ["above+plugin"])

@@ -57,6 +57,11 @@ def together(verdict: Verdict, more: Sequence[Distribution]) -> Remedy:
     )
 
 
+def only(verdict: Verdict, dists: Sequence[Distribution]) -> Remedy:
+    """Those of what goes that may go alone."""
+    return Remedy(f"Remove only {_names(dists)}", (_command(verdict, "uninstall", *_keys(dists)),))
+
+
 def consumers(
     verdict: Verdict, inventory: Inventory, kinds: frozenset[FindingKind] = NEEDED
 ) -> tuple[Distribution, ...]:
@@ -144,16 +149,16 @@ def _keep(verdict: Verdict, refused: Sequence[Finding]) -> Iterator[Remedy]:
     if users:
         need = "needs" if len(users) == 1 else "need"
         shown = ", ".join(users[:3]) + (f" and {len(users) - 3} more" if len(users) > 3 else "")
-        needed = _needed(verdict, refused)
+        needed = missed(verdict) or verdict.removal.leaving
         yield Remedy(f"Keep {_names(needed)}: {shown} {need} {'it' if len(needed) == 1 else 'them'}")
 
 
-def _needed(verdict: Verdict, refused: Sequence[Finding]) -> Sequence[Distribution]:
-    """Of what goes, what somebody misses, as far as findings name it."""
+def missed(verdict: Verdict) -> tuple[Distribution, ...]:
+    """Of what goes, what somebody misses, as far as the findings that refuse name it."""
+    refused = [finding for finding in verdict.findings if finding.severity is Severity.REFUSE]
     owners = {name for finding in refused if finding.provider for name in finding.provider.owners}
     paths = {path for finding in refused for path in finding.paths}
-    needed = [dist for dist in verdict.removal.leaving if dist.name in owners or dist.info in paths]
-    return needed or verdict.removal.leaving
+    return tuple(dist for dist in verdict.removal.leaving if dist.name in owners or dist.info in paths)
 
 
 def _restore(verdict: Verdict, refused: Sequence[Finding], inventory: Inventory) -> Iterator[Remedy]:
