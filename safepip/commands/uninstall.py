@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from safepip.reasoning.libraries.objects import is_object_name
 from safepip.reasoning.verdict.judge import judge
 
 if TYPE_CHECKING:
+    from safepip.model.environment import Distribution
     from safepip.model.sparing import Sparing
 
 REFUSED, WARNED = 10, 11
@@ -81,6 +82,7 @@ def assess(request: Uninstall, found: Found, environ: Mapping[str, str]) -> Asse
         case = restoring.unknown(bare, sparing.restored)
     verdict = _proven(_measured(_judged(case, found), request, scene), request, found, scene)
     verdict = _said_of_safe(_with_children(verdict, found, environ), sparing)
+    verdict = _said(verdict, *_other_versions(request.names, case.removal.leaving))
     return Assessment(request, found, case, _said_of_force(verdict, request), sparing, bare)
 
 
@@ -150,8 +152,27 @@ def _said_of_safe(verdict: Verdict, sparing: Sparing | None) -> Verdict:
     """Whoever asked for it must learn that it cannot help here."""
     if sparing is None or sparing.kept or verdict.decision is not Decision.REFUSE:
         return verdict
-    said = "--safe leaves what others own as well, and nobody else owns a file of this: the refusal stays"
-    return replace(verdict, remarks=verdict.remarks._replace(notes=(said,)))
+    return _said(
+        verdict,
+        "--safe leaves what others own as well, and nobody else owns a file of this: the refusal stays",
+    )
+
+
+def _said(verdict: Verdict, *notes: str) -> Verdict:
+    return replace(verdict, remarks=verdict.remarks._replace(notes=(*verdict.remarks.notes, *notes)))
+
+
+def _other_versions(names: Sequence[str], leaving: Sequence[Distribution]) -> Iterator[str]:
+    """pip's uninstall takes no heed of a version: it removes the one that is there."""
+    pinned = [name for name in names if any(mark in name for mark in "=<>~!")]
+    if not pinned:
+        return
+    from safepip.reasoning.requirements import asks_for_other
+
+    for dist in leaving:
+        for name in pinned:
+            if asks_for_other(name, dist):
+                yield f"pip takes no heed of the version in {name}: it is {dist.name} {dist.version} that goes"
 
 
 def _with_children(verdict: Verdict, found: Found, environ: Mapping[str, str]) -> Verdict:

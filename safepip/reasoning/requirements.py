@@ -164,6 +164,18 @@ def weigh(
     return LostRequirement(survivor, lost, written, extra=True) if asked else None
 
 
+def asks_for_other(written: str, dist: Distribution) -> bool:
+    """Whether `written` names `dist`, in a version that it has not. What is no requirement does not."""
+    from packaging.requirements import Requirement
+
+    if requirement_key(written) != dist.key or len(written) > LONGEST:
+        return False
+    try:
+        return not Requirement(written).specifier.contains(dist.version, prereleases=True)
+    except ValueError:
+        return False
+
+
 def _without_echoes(losses: Sequence[LostRequirement]) -> tuple[LostRequirement, ...]:
     """One loss for each pair; a requirement without an extra outweighs the same under one."""
     kept: dict[tuple[TargetPath, DistKey], LostRequirement] = {}

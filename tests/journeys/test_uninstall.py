@@ -298,3 +298,10 @@ def test_safe_says_where_it_cannot_help(story: Environment) -> None:
     answer = story.safepip("uninstall", "-y", "--safe", "leaf")
     said = "nobody else owns a file of this: the refusal stays"
     assert (answer.code, said in " ".join(answer.err.split())) == (REFUSED, True), answer.err
+
+
+def test_a_version_that_is_not_there_is_named_since_pip_takes_no_heed_of_it(story: Environment) -> None:
+    answer = story.safepip("uninstall", "--dry-run", "leaf==7")
+    said = "pip takes no heed of the version in leaf==7: it is leaf 1.0 that goes"
+    assert (answer.code, said in " ".join(answer.out.split())) == (0, True), answer.out
+    assert "takes no heed" not in story.safepip("uninstall", "--dry-run", "leaf>=1").out

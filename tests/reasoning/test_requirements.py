@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import pytest
+
 from safepip.model.environment import Distribution
 from safepip.model.paths import TargetPath
-from safepip.reasoning.requirements import Lost, LostRequirement, lost, requires_closure, wishes
+from safepip.reasoning.requirements import (
+    LONGEST,
+    Lost,
+    LostRequirement,
+    asks_for_other,
+    lost,
+    requires_closure,
+    wishes,
+)
 from support.environments import dist, inventory
 
 
@@ -153,3 +163,20 @@ def test_what_no_parser_takes_is_unjudged_with_the_first_line_of_why() -> None:
     (item,) = all_lost([numpy], numpy, user).unjudged
     assert item.subject == "user requires 'numpy >='"
     assert item.reason.startswith("Expected ")
+
+
+@pytest.mark.parametrize(
+    ("written", "other"),
+    [
+        ("leaf==2", True),
+        ("Leaf>1", True),
+        ("leaf==1.0", False),
+        ("leaf", False),
+        ("twig==2", False),
+        ("leaf @ file:///leaf.whl", False),
+        ("leaf==a", False),
+        (f"leaf=={'1.' * LONGEST}1", False),
+    ],
+)
+def test_another_version_of_what_is_there_is_asked_for(written: str, *, other: bool) -> None:
+    assert asks_for_other(written, dist("leaf", version="1.0")) is other
