@@ -41,6 +41,7 @@ from safepip.reading.pythons.targets import read_target
 sys.exit(pip.uninstall(pip_grammar.parse(sys.argv[2:]), read_target(sys.argv[1], os.environ), os.environ))
 """
 
+HEARS = "import signal; signal.signal(signal.SIGHUP, signal.SIG_DFL)\n"  # nohup's children are deaf to it
 IN_TERMINAL = "import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"  # the session's own terminal
 
 
@@ -113,7 +114,7 @@ def test_an_interpreter_that_cannot_be_started_is_named(environment: Path) -> No
 
 def start(python: Path) -> subprocess.Popen[bytes]:
     process = subprocess.Popen(
-        [sys.executable, "-c", HANDS_OVER, python, "uninstall", "six"],
+        [sys.executable, "-c", HEARS + HANDS_OVER, python, "uninstall", "six"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True,
     )  # fmt: skip
     assert process.stdout is not None
