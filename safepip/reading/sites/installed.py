@@ -216,9 +216,7 @@ def _listed(folder: Folder, info: TargetPath, target: Target, faults: list[Fault
         return Listed()
     plain = record.plain(text)
     laid = folder.lay(plain) if plain else None
-    if laid is not None and (
-        f"\n{os.path.basename(info)}/RECORD\n" in (plain or "") or not info.endswith(".dist-info")
-    ):
+    if laid is not None and (f"{info}/RECORD" in laid or not info.endswith(".dist-info")):
         return Listed(laid)
     try:
         rows = _rows(text, target)
