@@ -20,37 +20,30 @@ class Links:
     """Each path is asked for once, however many removals share it."""
 
     def __init__(self) -> None:
-        self._known: dict[str, _Inode | None] = {}
+        self._sizes: dict[str, int] = {}  # of what has no other name, which is most: a number each
+        self._linked: dict[str, _Inode] = {}
 
     def freed(self, paths: Iterable[str]) -> int:
         """Bytes of those files whose every name is among `paths`."""
-        freed = 0
-        linked: Counter[_Inode] = Counter()
-        for path in paths:
-            inode = self._inode(path)
-            if inode is None:
-                continue
-            if inode.names == 1:
-                freed += inode.size
-            else:
-                linked[inode] += 1
-        return freed + sum(inode.size for inode, names in linked.items() if names >= inode.names)
+        paths = self._asked(paths)
+        linked = Counter(self._linked[path] for path in self._linked.keys() & paths)
+        whole = sum(inode.size for inode, names in linked.items() if names >= inode.names)
+        return whole + sum(self._sizes[path] for path in paths if path not in self._linked)
 
     def held(self, paths: Iterable[str]) -> int:
         """Bytes of those files, whatever other names they have."""
-        return sum(inode.size for path in paths if (inode := self._inode(path)) is not None)
+        return sum(map(self._sizes.__getitem__, self._asked(paths)))
 
-    def _inode(self, path: str) -> _Inode | None:
-        try:
-            return self._known[path]
-        except KeyError:
-            found = self._known[path] = _look(path)
-            return found
-
-
-def _look(path: str) -> _Inode | None:
-    try:
-        status = tree.lstat(path)
-    except (OSError, ValueError):
-        return None
-    return _Inode(status.st_dev, status.st_ino, status.st_nlink, status.st_size)
+    def _asked(self, paths: Iterable[str]) -> frozenset[str]:
+        """`paths`, each of which is known from here on."""
+        asked = frozenset(paths)
+        for path in asked.difference(self._sizes):
+            try:
+                status = tree.lstat(path)
+            except (OSError, ValueError):
+                self._sizes[path] = 0
+                continue
+            self._sizes[path] = status.st_size
+            if status.st_nlink > 1:
+                self._linked[path] = _Inode(status.st_dev, status.st_ino, status.st_nlink, status.st_size)
+        return asked

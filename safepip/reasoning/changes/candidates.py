@@ -6,13 +6,15 @@ Source: pip's req/req_uninstall.py, `uninstallation_paths`, `UninstallPathSet.ad
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.model.change import Edit
 from safepip.model.environment import Distribution, Install, Target
 from safepip.model.paths import TargetPath
 from safepip.world import Kind, Place, World
+
+_BYTE_CODE = (".pyc", ".pyo")
 
 
 class Candidates(NamedTuple):
@@ -32,12 +34,13 @@ class Candidates(NamedTuple):
 def gather(dist: Distribution, target: Target, world: World) -> Candidates:
     """What pip's list holds when every path has been added."""
     rows = _Adder(target, world)
-    rows.add(_listed(dist))
+    listed = _by_head(_listed(dist))
+    rows.add(listed)
     if dist.install is Install.DIST_INFO:
-        rows.add_beside(_listed(dist))
+        rows.add_beside(listed)
     scripts = _Adder(target, world)
     folder = _scripts_folder(dist, target, world)
-    scripts.add(TargetPath(posixpath.join(folder, name)) for name in _script_names(dist, world))
+    scripts.add(_by_head(posixpath.join(folder, name) for name in _script_names(dist, world)))
     edits = _edits(dist)
     kept = tuple(edit for edit in edits if rows.is_permitted(edit.file))
     return Candidates(
@@ -55,6 +58,7 @@ class _Listing(NamedTuple):
     real: str
     plain: frozenset[str] = frozenset()  # names that are no links: they exist
     unsure: frozenset[str] | None = None  # names to ask for; None: any, as the folder cannot be listed
+    has_byte_code: bool = False
 
 
 class _Adder:
@@ -69,20 +73,22 @@ class _Adder:
         self._prefix = world.real(target.prefix)
         self._listings: dict[str, _Listing] = {}
 
-    def add(self, paths: Iterable[str]) -> None:
+    def add(self, paths: Mapping[str, Collection[str]]) -> None:
         """Folder by folder: each head is resolved and listed once."""
-        for head, names in _by_head(paths).items():
+        for head, names in paths.items():
             self.take(head, names)
 
-    def add_beside(self, paths: Iterable[str]) -> None:
+    def add_beside(self, paths: Mapping[str, Collection[str]]) -> None:
         """Byte code in the folder of its module, as Python 2 put it."""
-        for head, names in _by_head(path for path in paths if path.endswith(".py")).items():
-            beside = {f"{name[:-3]}{suffix}" for name in names for suffix in (".pyc", ".pyo")}
-            self.take(head, beside, compiled=True)
+        for head, names in paths.items():
+            listing = self._listing(head or "/")
+            if listing.has_byte_code or listing.unsure is None:
+                modules = [name[:-3] for name in names if name.endswith(".py")]
+                self.take(head, {f"{name}{end}" for name in modules for end in _BYTE_CODE}, compiled=True)
 
     def take(self, head: str, names: Collection[str], *, compiled: bool = False) -> None:
         """Those of `names` that the folder `head` holds, and the byte code of the modules among them."""
-        real, plain, unsure = self._listing(head or "/")
+        real, plain, unsure, _ = self._listing(head or "/")
         there = plain.intersection(names)
         if unsure is None or not unsure.isdisjoint(names):
             there |= {name for name in names if name not in plain and self._answers(real, name, unsure)}
@@ -112,7 +118,8 @@ class _Adder:
             return _Listing(real.rstrip("/"), unsure=None if exists else frozenset())
         links = [entry.name for entry in entries if entry.kind is Kind.LINK]
         plain = frozenset([entry.name for entry in entries]).difference(links)
-        return _Listing(real.rstrip("/"), plain, frozenset([*links, "", ".", ".."]))
+        has_byte_code = any(entry.name.endswith(_BYTE_CODE) for entry in entries)
+        return _Listing(real.rstrip("/"), plain, frozenset([*links, "", ".", ".."]), has_byte_code)
 
     def _answers(self, real: str, name: str, unsure: frozenset[str] | None) -> bool:
         if unsure is not None and name not in unsure:
