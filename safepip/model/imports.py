@@ -147,6 +147,7 @@ class Basis(Enum):
     GUARDED = "is imported where a failure is caught"
     DEFERRED = "is imported only when needed"
     NOWHERE = "is imported nowhere"
+    FOR_EXTRA = "was installed for nothing else"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from safepip.model.paths import DistKey, TargetPath
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 LONGEST = 8192  # characters; packaging takes a time that grows with the square of it
 SEPARATORS = re.compile(r"[-_.]+")
+EXTRA = re.compile(r"""\bextra\s*==\s*["']([^"']+)["']""")
 
 
 class LostRequirement(NamedTuple):
@@ -24,6 +25,7 @@ class LostRequirement(NamedTuple):
     lost: Distribution
     requirement: str  # as written
     extra: bool  # listed under an extra only
+    in_use: str = ""  # the extra, where all that it lists is installed
 
 
 class Wish(NamedTuple):
@@ -94,7 +96,7 @@ def lost(
         if isinstance(found, Unjudged):
             unjudged.append(found)
         elif found:
-            losses.append(found)
+            losses.append(found._replace(in_use=_extra_in_use(found, inventory)) if found.extra else found)
     return Lost(_without_echoes(losses), tuple(unjudged))
 
 
@@ -140,7 +142,7 @@ def requires_closure(dist: Distribution, inventory: Inventory) -> tuple[Distribu
 def requirement_key(written: str) -> DistKey | None:
     """The canonical name at the head of a Requires-Dist line."""
     match = NAME.match(written)
-    return DistKey(SEPARATORS.sub("-", match[1]).lower()) if match else None
+    return DistKey(_key(match[1])) if match else None
 
 
 def weigh(
@@ -162,6 +164,47 @@ def weigh(
         return LostRequirement(survivor, lost, written, extra=False)
     asked = any(requirement.marker.evaluate({**markers, "extra": extra}) for extra in survivor.extras)
     return LostRequirement(survivor, lost, written, extra=True) if asked else None
+
+
+def _extra_in_use(loss: LostRequirement, inventory: Inventory) -> str:
+    """The extra of the survivor that lists the lost one, if all that applies of it is installed: no metadata says
+    which extras were asked for, and one that was is whole until something of it goes.
+    """
+    installed: dict[DistKey | None, Distribution]
+    installed = {dist.key: dist for dist in reversed(inventory.distributions)}
+    for extra in loss.survivor.extras:
+        listed = [
+            written
+            for written in loss.survivor.requires
+            if _key(extra) in map(_key, EXTRA.findall(written)) and len(written) <= LONGEST
+        ]
+        # what is not installed comes first: most extras are settled by it
+        listed.sort(key=lambda written: requirement_key(written) in installed)
+        if loss.lost.key in map(requirement_key, listed) and all(
+            _is_met(written, extra, installed, inventory.target.markers) for written in listed
+        ):
+            return extra
+    return ""
+
+
+def _is_met(
+    written: str, extra: str, installed: Mapping[DistKey | None, Distribution], markers: Mapping[str, str]
+) -> bool:
+    """Whether what is installed meets it; what does not apply asks for nothing."""
+    from packaging.requirements import Requirement
+
+    try:
+        wanted = Requirement(written)
+        if wanted.marker is not None and not wanted.marker.evaluate({**markers, "extra": extra}):
+            return True
+        found = installed.get(requirement_key(written))
+        return found is not None and wanted.specifier.contains(found.version, prereleases=True)
+    except ValueError:
+        return False
+
+
+def _key(name: str) -> str:
+    return SEPARATORS.sub("-", name).lower()
 
 
 def asks_for_other(written: str, dist: Distribution) -> bool:

@@ -88,7 +88,7 @@ KINDS: Mapping[FindingKind, Explanation] = {
         ),
     ),
     FindingKind.EXTRA_LOST: Explanation(
-        "Something that stays lists the distribution under an extra, and names its modules where a failure is caught.",
+        "Something that stays lists the distribution under an extra, and names its modules where a failure is caught, or nothing but that extra tells why it was installed.",
         "requests[socks] and PySocks.",
         "Keep it if you use that extra.",
         ("grep -iE '^Requires-Dist: NAME.*extra' *.dist-info/METADATA",),

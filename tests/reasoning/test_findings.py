@@ -292,8 +292,11 @@ def test_an_import_by_a_compiled_module_has_no_line_and_is_proven_by_the_name_in
     assert one.proof == ("grep", "-c", "pkg.a", at("st/x.py"))
 
 
-def requirement(grade: Grade | None, *, extra: bool = False) -> list[tuple[FindingKind, Severity, str]]:
-    loss = LostRequirement(STAYER, LEAVER, "leaver>=1; extra == 'x'" if extra else "leaver>=1; x", extra)
+def requirement(
+    grade: Grade | None, *, extra: bool = False, in_use: str = ""
+) -> list[tuple[FindingKind, Severity, str]]:
+    written = "leaver>=1; extra == 'x'" if extra else "leaver>=1; x"
+    loss = LostRequirement(STAYER, LEAVER, written, extra, in_use)
     grades = {} if grade is None else {(STAYER.info, LEAVER.key): grade}
     looked = found(replace(BASE, requirements=Lost((loss,), ()), grades=grades))
     return [(item.kind, item.severity, item.message) for item in looked]
@@ -324,6 +327,19 @@ def test_a_lost_requirement_is_told_by_the_evidence_that_decided() -> None:
     ]
     assert requirement(replace(shown, severity=Severity.REFUSE), extra=True) == [
         (extra, Severity.WARN, f"stayer has an extra that requires leaver, {why} (st/x.py:4)")
+    ]
+
+
+def test_an_extra_that_is_in_use_is_named_and_weighs_as_a_requirement_where_its_libraries_are_opened() -> (
+    None
+):
+    opened, explained = Grade(Severity.REFUSE, Basis.KNOWN_LOAD), Grade(Severity.WARN, Basis.FOR_EXTRA)
+    requires = "stayer[x] requires leaver, which"
+    assert requirement(opened, extra=True, in_use="x") == [
+        (FindingKind.REQUIREMENT_LOST, Severity.REFUSE, f"{requires} is known to be opened at run time")
+    ]
+    assert requirement(explained, extra=True, in_use="x") == [
+        (FindingKind.EXTRA_LOST, Severity.WARN, f"{requires} was installed for nothing else")
     ]
 
 

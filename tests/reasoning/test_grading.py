@@ -25,11 +25,12 @@ def graded(
     *,
     lost: tuple[Distribution, Sources] = LOST,
     extra: bool = False,
+    in_use: str = "",
     known: tuple[KnownLoad, ...] = (),
 ) -> Grade:
     there = environment(lost, package("user", sources, requires=(lost[0].name,)))
     survivor = there.inventory.distributions[1]
-    loss = LostRequirement(survivor, lost[0], lost[0].name, extra)
+    loss = LostRequirement(survivor, lost[0], lost[0].name, extra or bool(in_use), in_use)
     return grade(loss, there.without(lost[0].name), known)
 
 
@@ -117,6 +118,42 @@ def test_an_extra_is_a_warning_where_it_is_named_and_a_note_where_it_is_not() ->
     guarded = "try:\n    import lost\nexcept ImportError:\n    lost = None\n"
     assert graded({"user/__init__.py": guarded}, extra=True).severity is WARN
     assert graded({"user/__init__.py": ""}, extra=True).severity is NOTE
+
+
+def test_an_extra_in_use_that_brings_libraries_is_refused() -> None:
+    """tensorflow[and-cuda] goes on without cuDNN, and without the GPU that it was asked for."""
+    goes_on = KnownLoad(DistKey("user"), ("libnccl.so*",), "", "read in its sources", "1.0", required=False)
+    silent = {"user/__init__.py": ""}
+    assert graded(silent, lost=LIBRARIES, in_use="cuda") == Grade(REFUSE, Basis.LIBRARIES)
+    assert graded(silent, lost=LIBRARIES, in_use="cuda", known=(goes_on,)) == Grade(REFUSE, Basis.KNOWN_LOAD)
+    assert graded(silent, lost=LIBRARIES, extra=True, known=(goes_on,)).severity is NOTE
+    guarded = {"user/__init__.py": "try:\n    import nvidia.nccl\nexcept ImportError:\n    pass\n"}
+    assert graded(guarded, lost=LIBRARIES, in_use="cuda").severity is WARN
+    commented = {
+        "user/__init__.py": "'import nvidia.nccl'"
+    }  # its sources know the folder: they may go on without
+    assert graded(commented, lost=LIBRARIES, in_use="cuda").severity is NOTE
+
+
+def explained(*, asked: bool, marked: bool = True, required: bool = False) -> Severity:
+    one = replace(LOST[0], requested=asked)
+    other, sources = package("other", {"other/__init__.py": ""}, requires=[one.name] if required else [])
+    there = environment(
+        (one, LOST[1]), package("user", {"user/__init__.py": ""}), (replace(other, requested=marked), sources)
+    )
+    loss = LostRequirement(
+        there.inventory.distributions[1], one, "lost-one; extra == 's'", extra=True, in_use="s"
+    )
+    return grade(loss, there.without("lost-one")).severity
+
+
+def test_what_nothing_but_an_extra_in_use_explains_is_warned_of() -> None:
+    assert explained(asked=False) is WARN
+    assert explained(asked=True) is NOTE
+    assert (
+        explained(asked=False, marked=False) is NOTE
+    )  # whoever installed this wrote down of nothing that it was asked for
+    assert explained(asked=False, required=True) is NOTE
 
 
 def test_an_extra_counts_by_way_of_a_requirement_that_needs_it() -> None:

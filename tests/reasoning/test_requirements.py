@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from safepip.model.environment import Distribution
@@ -64,6 +66,36 @@ def test_a_requirement_under_an_extra_is_told_apart() -> None:
     socks = dist("PySocks", version="1.7.1")
     requests = dist("requests", requires=['PySocks!=1.5.7,>=1.5.6; extra == "socks"'], extras=["socks"])
     assert losses([socks], socks, requests) == [("requests", "PySocks", True)]
+
+
+CUDA = 'nvidia-{}<13; (sys_platform == "linux") and extra == "and-cuda"'
+TENSORFLOW = dist(
+    "tensorflow",
+    requires=[
+        "numpy",
+        CUDA.format("cudnn-cu12"),
+        CUDA.format("nccl-cu12"),
+        'windows-only; sys_platform == "win32" and extra == "and_cuda"',
+        'not-here; extra == "gcs"',
+        'nvidia-cudnn-cu12; extra == "gcs"',
+    ],
+    extras=["gcs", "And_CUDA"],
+)
+
+
+def test_an_extra_all_of_which_is_installed_is_in_use() -> None:
+    cudnn, nccl = dist("nvidia-cudnn-cu12", version="9.1"), dist("nvidia-nccl-cu12", version="2.27")
+    (loss,) = all_lost([cudnn], cudnn, nccl, TENSORFLOW).requirements
+    assert (loss.extra, loss.in_use) == (True, "And_CUDA")
+
+
+def test_an_extra_of_which_something_is_not_there_or_does_not_fit_is_not_in_use() -> None:
+    cudnn, old = dist("nvidia-cudnn-cu12", version="9.1"), dist("nvidia-nccl-cu12", version="13.1")
+    odd = replace(TENSORFLOW, requires=(*TENSORFLOW.requires, 'numpy >== 1; extra == "and-cuda"'))
+    nccl, numpy = dist("nvidia-nccl-cu12", version="2.27"), dist("numpy")
+    assert [loss.in_use for loss in all_lost([cudnn], cudnn, TENSORFLOW).requirements] == [""]
+    assert [loss.in_use for loss in all_lost([cudnn], cudnn, old, TENSORFLOW).requirements] == [""]
+    assert [loss.in_use for loss in all_lost([cudnn], cudnn, nccl, numpy, odd).requirements] == [""]
 
 
 def test_who_leaves_as_well_loses_nothing() -> None:

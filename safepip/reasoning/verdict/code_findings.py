@@ -79,12 +79,14 @@ def _requirements(evidence: Evidence) -> Iterator[Finding]:
         if grade is not None and grade.severity is Severity.NOTE:
             continue
         kind = FindingKind.EXTRA_LOST if loss.extra else FindingKind.REQUIREMENT_LOST
+        if loss.in_use and grade is not None and grade.severity is Severity.REFUSE:
+            kind = FindingKind.REQUIREMENT_LOST
         severity = DEFAULT_SEVERITY[kind] if grade is None else grade.severity
         yield finding(
             kind,
             loss.survivor.name,
             _requirement_message(loss, grade, evidence),
-            severity=Severity.WARN if loss.extra else severity,
+            severity=Severity.WARN if kind is FindingKind.EXTRA_LOST else severity,
             paths=(loss.lost.info,),
             proof=_declaration(loss),
         )
@@ -100,10 +102,11 @@ def _declaration(loss: LostRequirement) -> tuple[str, ...]:
 
 def _requirement_message(loss: LostRequirement, grade: Grade | None, evidence: Evidence) -> str:
     """One line that says which evidence decided."""
-    asks = "has an extra that requires" if loss.extra else "requires"
+    asks = "has an extra that requires" if loss.extra and not loss.in_use else "requires"
+    who = f"{loss.survivor.name}[{loss.in_use}]" if loss.in_use else loss.survivor.name
     if grade is None:
-        return f"{loss.survivor.name} {asks} {loss.requirement.partition(';')[0].strip()}"
+        return f"{who} {asks} {loss.requirement.partition(';')[0].strip()}"
     line = f":{grade.line}" if grade.line else ""
     where = f" ({relative(grade.path, evidence.inventory)}{line})" if grade.path else ""
     what = f"whose {grade.module}" if grade.basis is Basis.COMPILED else "which"
-    return f"{loss.survivor.name} {asks} {loss.lost.name}, {what} {grade.basis.value}{where}"
+    return f"{who} {asks} {loss.lost.name}, {what} {grade.basis.value}{where}"

@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from safepip.model.environment import Distribution
+from safepip.model.environment import Distribution, Inventory
 from safepip.model.imports import Basis, Condition, Dynamic, Grade, Import, Source, Way
 from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
 from safepip.model.report import Severity
 from safepip.reasoning.code.finder import is_gone
 from safepip.reasoning.code.imports import Imports, module_of, statements
+from safepip.reasoning.dependents import users_of
 from safepip.reasoning.libraries.known_loads import naming, of_distribution
 from safepip.reasoning.requirements import LostRequirement, requirement_key
 
@@ -52,11 +53,9 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
     )
     if reached is not None:
         return Grade(Severity.REFUSE, Basis.REACHED, reached.importer, reached.line, reached.module)
-    if loss.extra:
-        seen = _read_whole(loss, imports)
-        named = seen.guarded or seen.deferred or next(_through_others(loss, imports), None)
-        return named or Grade(Severity.NOTE, Basis.NOWHERE)
     opened = _known_loads(loss, known)
+    if loss.extra:
+        return _of_extra(loss, imports, is_opened=bool(opened))
     if opened:
         if any(load.required for load in opened):
             return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
@@ -73,6 +72,28 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
     if not seen.named and not has_modules(loss.lost):
         return Grade(Severity.REFUSE, Basis.LIBRARIES)
     return seen.guarded or seen.deferred or Grade(Severity.WARN, Basis.NOWHERE)
+
+
+def _of_extra(loss: LostRequirement, imports: Imports, *, is_opened: bool) -> Grade:
+    """An extra that is in use was asked for: whoever goes on without the libraries that it brings goes on without a
+    GPU. What is guarded is only warned of, and so is what nothing but the extra explains.
+    """
+    if loss.in_use and is_opened:
+        return Grade(Severity.REFUSE, Basis.KNOWN_LOAD)
+    seen = _read_whole(loss, imports)
+    named = seen.guarded or seen.deferred or next(_through_others(loss, imports), None)
+    if named is None and loss.in_use and not seen.named and not has_modules(loss.lost):
+        return Grade(Severity.REFUSE, Basis.LIBRARIES)
+    if named is None and loss.in_use and _is_there_for_extras(loss.lost, imports.inventory):
+        return Grade(Severity.WARN, Basis.FOR_EXTRA)
+    return named or Grade(Severity.NOTE, Basis.NOWHERE)
+
+
+def _is_there_for_extras(dist: Distribution, inventory: Inventory) -> bool:
+    """Whether nobody asked for it by name, where installers have written that down, and nobody requires it at all times."""
+    everybody = inventory.distributions
+    asked = dist.requested or not any(other.requested for other in everybody)
+    return not asked and not users_of(dist, everybody)
 
 
 def has_modules(dist: Distribution) -> bool:
