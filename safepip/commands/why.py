@@ -31,6 +31,15 @@ from safepip.reasoning.requirements import requirement_key
 
 def why(query: str, scene: Scene) -> Answered:
     """Everything known of what `query` names: a soname, a path, a module, a distribution, or a part of one."""
+    answered = _answer(query, scene)
+    names = {match.soname or match.path.rpartition("/")[2] for match in answered.matches}
+    names.update(use.wants for use in answered.needed_by)
+    own = {item.name for item in answered.distributions}.union(*(match.owners for match in answered.matches))
+    opened = questions.openers(names or {query}, scene.inventory, scene.known_loads)
+    return replace(answered, opened_by=tuple(item for item in opened if item.distribution not in own))
+
+
+def _answer(query: str, scene: Scene) -> Answered:
     path = _path(query, scene)
     if path is not None:
         return _of_path(query, path, scene)

@@ -64,6 +64,14 @@ class Importer(NamedTuple):
     guarded: bool  # importing goes on where it fails, or it stands in a function
 
 
+class Opener(NamedTuple):
+    """Who is known to open what is in question at run time, where no metadata and no object says so."""
+
+    distribution: str
+    names: tuple[str, ...]
+    source: str  # where that was read
+
+
 class Bringer(NamedTuple):
     """Who would bring what is missing, and how that is known."""
 
@@ -80,6 +88,7 @@ class Answered:
     needed_by: tuple[Use, ...] = ()
     required_by: tuple[Declared, ...] = ()
     imported_by: tuple[Importer, ...] = ()
+    opened_by: tuple[Opener, ...] = ()
     elsewhere: tuple[Looked, ...] = ()  # existing files of that name outside what matched
     brought_by: tuple[Bringer, ...] = ()
     distributions: tuple[Named, ...] = ()  # installed ones that are meant
@@ -92,4 +101,4 @@ class Answered:
 
     @property
     def is_needed(self) -> bool:
-        return bool(self.needed_by or self.required_by or self.imported_by)
+        return bool(self.needed_by or self.required_by or self.imported_by or self.opened_by)

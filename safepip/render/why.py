@@ -61,6 +61,7 @@ def report(answer: Answered) -> dict[str, Any]:
             }
             for item in answer.imported_by
         ],
+        "opened_by": [item._asdict() for item in answer.opened_by],
         "unjudged": [{"subject": one.subject, "reason": one.reason} for one in answer.unjudged],
         "brought_by": [
             {"distribution": item.distribution, "because": item.because, "command": item.command}
@@ -80,6 +81,7 @@ def show(answer: Answered, style: Style) -> str:
     lines = [tables.painted(line, tables.BOLD, style) for line in tables.paragraph(answer.query, style)]
     lines += _matches(answer, style, most)
     lines += _uses(answer, style, most)
+    lines += _opened(answer, style, most)
     lines += _declared(answer, style, most)
     lines += _imported(answer, style, most)
     lines += _places(answer, style)
@@ -139,6 +141,14 @@ def _uses(answer: Answered, style: Style, most: int | None) -> list[str]:
             f"and by one another ({tables.count(len(inner), 'need')}, -v shows them)", style, 2
         )
     return lines + _more(len(groups), most)
+
+
+def _opened(answer: Answered, style: Style, most: int | None) -> list[str]:
+    lines = ["", "Opened at run time by"] if answer.opened_by else []
+    for item in answer.opened_by[:most]:
+        names = tables.some(item.names) if most else ", ".join(item.names)
+        lines += tables.paragraph(f"{item.distribution}: {names} ({item.source})", style, 2, 4)
+    return lines + _more(len(answer.opened_by), most)
 
 
 def _alike(uses: Sequence[Use]) -> list[list[Use]]:

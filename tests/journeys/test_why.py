@@ -12,6 +12,9 @@ def test_a_soname_is_answered_with_owners_bytes_consumers_and_rule(story: Enviro
     report = answer.report
     path = str(story.site / "cudnn/lib/libcudnn.so.9")
     consumer = f"_C.{TAG}.so"
+    assert [(item["distribution"], item["names"]) for item in report["opened_by"]] == [
+        ("torch", ["libcudnn.so.9"])
+    ]
     assert (answer.code, report["schema"], report["query"]) == (0, 1, "libcudnn.so.9")
     assert report["matches"] == [
         {

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from safepip.model.answers import Declared, Looked, Use
+from safepip.model.answers import Declared, Looked, Opener, Use
 from safepip.model.elf import Binding, Flaw, Loaded, Loading, Rule, Step
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad
@@ -225,6 +225,19 @@ def test_who_declares_a_distribution_is_told_with_the_line_and_whether_an_extra_
         Declared("plain", "Dep>=1", extra=False),
         Declared("marked", "dep; python_version >= '3'", extra=False),
         Declared("under", "dep; extra == 'fast'", extra=True),
+    ]
+
+
+def test_who_is_known_to_open_a_library_is_told_once_with_where_that_was_read() -> None:
+    loads = [
+        KnownLoad("tensorflow", ("libcudnn.so.*", "libnccl.so.*"), "", "dso_loader", "2.21.0"),
+        KnownLoad("tensorflow", ("libcudnn.so.*",), "", "read elsewhere", "2.21.0"),
+        KnownLoad("jax-cuda*-pjrt", ("libcudnn.so.*",), "", "_load_nvidia_libraries", "0.12"),
+    ]
+    there = inventory(dist("numpy"), dist("tensorflow"), dist("jax-cuda12-pjrt"))
+    assert list(questions.openers({"libnccl.so.2", "libcudnn.so.9", "libz.so.1"}, there, loads)) == [
+        Opener("tensorflow", ("libcudnn.so.9", "libnccl.so.2"), "dso_loader"),
+        Opener("jax-cuda12-pjrt", ("libcudnn.so.9",), "_load_nvidia_libraries"),
     ]
 
 

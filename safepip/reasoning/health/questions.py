@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from safepip.model.answers import Declared, Looked, Use
+from safepip.model.answers import Declared, Looked, Opener, Use
 from safepip.model.elf import Binding, Loading, Rule, Step
 from safepip.model.environment import Distribution, Inventory
+from safepip.model.known_loads import KnownLoad
 from safepip.model.paths import TargetPath
 from safepip.model.survey import Answer, Need, Objects, Survey
+from safepip.reasoning.libraries import known_loads
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.libraries.losses import chain_to
 from safepip.reasoning.libraries.objects import module_name
@@ -46,6 +48,18 @@ def paths_named(names: frozenset[str], objects: Objects) -> tuple[TargetPath, ..
     return tuple(
         path for path, elf in objects.elves.items() if names.intersection(elf_objects.names(path, elf))
     )
+
+
+def openers(names: Collection[str], inventory: Inventory, known: Sequence[KnownLoad]) -> Iterator[Opener]:
+    """Of the installed those that are known to open a library of one of `names`, each with what was read first."""
+    for dist in inventory.distributions:
+        opened: dict[str, str] = {}
+        for name in sorted(names):
+            load = next(known_loads.naming(name, dist.key, known), None)
+            if load is not None:
+                opened[name] = load.source
+        if opened:
+            yield Opener(dist.name, tuple(opened), next(iter(opened.values())))
 
 
 def uses(sought: Sought, survey: Survey, objects: Objects, inventory: Inventory) -> tuple[Use, ...]:
