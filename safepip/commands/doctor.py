@@ -12,7 +12,7 @@ from safepip.model.diagnosis import Ailment, Check, Diagnosis, Level
 from safepip.model.paths import TargetPath
 from safepip.model.policy import Policy
 from safepip.model.report import Severity
-from safepip.reasoning.health import diagnosis, failing_imports, foreign, holdings, repair
+from safepip.reasoning.health import diagnosis, extras, failing_imports, foreign, holdings, repair
 from safepip.world import Kind
 
 Found = Iterator[Ailment]
@@ -121,6 +121,7 @@ CHECKS: Mapping[Check, Callable[[Patient], Found]] = {
         patient.hollow_infos,
         {(loss.survivor.name, loss.lost.key) for loss in patient.import_losses},
     ),
+    Check.INCOMPLETE_EXTRA: lambda patient: extras.incomplete(patient.scene.inventory, patient.hollow_infos),
     Check.OVERWRITTEN: _overwritten,
     Check.DAMAGED_FILE: lambda patient: holdings.damaged(
         patient.altered, patient.damaged, patient.scene.inventory

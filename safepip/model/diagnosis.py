@@ -17,6 +17,7 @@ class Check(Enum):
     MISSING_MODULE = "missing-module"
     FAILING_IMPORT = "failing-import"
     UNMET_REQUIREMENT = "unmet-requirement"
+    INCOMPLETE_EXTRA = "incomplete-extra"
     HOLLOW = "hollow"
     MISSING_FILE = "missing-file"
     OVERWRITTEN = "overwritten"

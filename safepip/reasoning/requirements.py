@@ -170,34 +170,36 @@ def _extra_in_use(loss: LostRequirement, inventory: Inventory) -> str:
     """The extra of the survivor that lists the lost one, if all that applies of it is installed: no metadata says
     which extras were asked for, and one that was is whole until something of it goes.
     """
-    installed: dict[DistKey | None, Distribution]
-    installed = {dist.key: dist for dist in reversed(inventory.distributions)}
+    installed = {dist.key for dist in inventory.distributions}
     for extra in loss.survivor.extras:
-        listed = [
-            written
-            for written in loss.survivor.requires
-            if _key(extra) in map(_key, EXTRA.findall(written)) and len(written) <= LONGEST
-        ]
         # what is not installed comes first: most extras are settled by it
-        listed.sort(key=lambda written: requirement_key(written) in installed)
-        if loss.lost.key in map(requirement_key, listed) and all(
-            _is_met(written, extra, installed, inventory.target.markers) for written in listed
+        lines = sorted(
+            listed_under(extra, loss.survivor), key=lambda line: requirement_key(line) in installed
+        )
+        if loss.lost.key in map(requirement_key, lines) and all(
+            is_met(line, extra, inventory) in {True, None} for line in lines
         ):
             return extra
     return ""
 
 
-def _is_met(
-    written: str, extra: str, installed: Mapping[DistKey | None, Distribution], markers: Mapping[str, str]
-) -> bool:
-    """Whether what is installed meets it; what does not apply asks for nothing."""
+def listed_under(extra: str, dist: Distribution) -> list[str]:
+    """The Requires-Dist lines of `dist` that name `extra` in their markers."""
+    key = _key(extra)
+    return [line for line in dist.requires if key in map(_key, EXTRA.findall(line)) and len(line) <= LONGEST]
+
+
+def is_met(written: str, extra: str, inventory: Inventory) -> bool | None:
+    """Whether what is installed meets a Requires-Dist line under `extra`; None where it does not apply to this target."""
     from packaging.requirements import Requirement
 
     try:
         wanted = Requirement(written)
-        if wanted.marker is not None and not wanted.marker.evaluate({**markers, "extra": extra}):
-            return True
-        found = installed.get(requirement_key(written))
+        if wanted.marker is not None and not wanted.marker.evaluate(
+            {**inventory.target.markers, "extra": extra}
+        ):
+            return None
+        found = inventory.find(DistKey(_key(wanted.name)))
         return found is not None and wanted.specifier.contains(found.version, prereleases=True)
     except ValueError:
         return False

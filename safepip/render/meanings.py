@@ -195,6 +195,12 @@ CHECKS: Mapping[Check, Explanation] = {
         "Install what is required.",
         ("python -m pip check",),
     ),
+    Check.INCOMPLETE_EXTRA: Explanation(
+        "Of what an extra lists most is installed, some of it for nothing else, and the rest is not: no metadata says that the extra was asked for, but this does. What opens those libraries at run time goes on without.",
+        "tensorflow[and-cuda] after `pip uninstall nvidia-cudnn-cu12`: import tensorflow works, and it finds no GPU.",
+        "Install what is lacking, or the extra anew: install 'NAME[EXTRA]'. pip check says nothing of extras.",
+        ("grep -iE '^Requires-Dist: .*extra' *.dist-info/METADATA", "python -m pip list"),
+    ),
     Check.HOLLOW: Explanation(
         "Metadata is there and none of the files: another distribution that owned the same files was removed.",
         "nvidia-cudnn-cu12 after `pip uninstall nvidia-cudnn-cu13`.",

@@ -221,6 +221,30 @@ def test_a_requirement_that_is_not_installed_and_the_import_that_fails_by_it(
     assert found(fix(environment, wheels).report) == []
 
 
+def test_an_extra_that_was_asked_for_and_lost_a_library_to_pip(
+    environment: Environment, wheels: Path
+) -> None:
+    """tensorflow[and-cuda] without its cuDNN: pip check says nothing, and the import works."""
+    parts = ("cublas", "cudnn", "nccl")
+    for name in parts:
+        make_wheel(wheels, name, {f"nv/{name}/lib{name}.so.1": library(f"lib{name}.so.1")}, version="9.1")
+        environment.add(name, {f"nv/{name}/lib{name}.so.1": library(f"lib{name}.so.1")}, version="9.1")
+    listed = [f"{name}<10; extra == 'gpu'\nProvides-Extra: gpu" for name in parts]
+    info = environment.add("flow", {"flow.py": ""}, requires=listed)
+    (info / "REQUESTED").touch()
+    judged = environment.safepip("uninstall", "--dry-run", "--json", "cudnn")
+    assert (judged.code, judged.report["findings"][0]["message"]) == (
+        BROKEN,
+        "flow[gpu] requires cudnn, which holds libraries, which are opened without an import",
+    )
+    assert environment.safepip("audit", "--json").report["unneeded"][0]["names"] == ["flow"]
+    remove_by_pip(environment, "cudnn")
+    report = diagnosis(environment)
+    assert found(report) == [("incomplete-extra", "flow", None)]
+    assert commands(report) == [["install", "cudnn<10"]]
+    assert found(fix(environment, wheels).report) == []
+
+
 def test_an_import_of_what_is_nowhere_though_nobody_declares_it(environment: Environment) -> None:
     environment.add("app", {"app/__init__.py": "import lib_that_is_nowhere\n"})
     environment.add("guarded", {"guarded.py": "try:\n    import nothing\nexcept ImportError:\n    pass\n"})
