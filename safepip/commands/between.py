@@ -91,9 +91,8 @@ def libraries(both: Both, new: Objects) -> Libraries:
         reason = "the interpreter is no ELF program that can be read, so its loader is not known"
         return Libraries(unjudged=(Unjudged("shared libraries", reason),))
     old = objects.gather(turn.was.everybody, scripts, both.before)
-    known = both.scene.known_loads
-    now = Surveyor(both.before, old, turn.was, config, known)
-    then = Surveyor(both.after, new, turn.now, config, known)
+    now = Surveyor(both.before, old, turn.was, config, both.scene.loads)
+    then = Surveyor(both.after, new, turn.now, config, both.scene.loads)
 
     def reach(sought: frozenset[str]) -> frozenset[TargetPath]:
         changed = {path for path in (*turn.altered, *turn.fresh) if path in new.elves}

@@ -71,4 +71,4 @@ def _mended(cures: tuple[Cure, ...], patient: Patient) -> Surveyor | None:
         scene.objects,
         elves={**scene.objects.elves, **{path: elf for path, elf in back.items() if elf is not None}},
     )
-    return Surveyor(world, objects, scene.inventory, scene.loader, scene.known_loads)
+    return Surveyor(world, objects, scene.inventory, scene.loader, scene.loads)

@@ -263,7 +263,7 @@ class Patient:
 
     def _surveyor(self, config: LoaderConfig) -> Surveyor:
         scene = self.scene
-        return Surveyor(scene.disk, scene.objects, scene.inventory, config, scene.known_loads)
+        return Surveyor(scene.disk, scene.objects, scene.inventory, config, scene.loads)
 
     def reaches(self) -> Iterator[Reach]:
         """Only who lists something outside its own folder can reach beyond."""

@@ -57,7 +57,7 @@ def look_again(case: Case, disk: Disk) -> tuple[Grouped, ...]:
     if config is None:
         return ()
     staying, there = _afterwards(case), _objects(case, disk)
-    then = Surveyor(disk, there, staying, config, case.scene.known_loads)
+    then = Surveyor(disk, there, staying, config, case.scene.loads)
     roots = frozenset(need.root for need in case.before.answers)
     worlds = Worlds(case.before, then.survey(roots & there.elves.keys()), there, staying)
     return libraries.compared(worlds, case.scene, then, disk)

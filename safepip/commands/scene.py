@@ -20,7 +20,7 @@ from safepip.world import World
 
 if TYPE_CHECKING:  # what only some removals ask for is loaded when they do
     from safepip.model.elf import LoaderConfig
-    from safepip.model.known_loads import KnownLoad
+    from safepip.model.known_loads import KnownLoad, Loads
     from safepip.model.survey import Objects
     from safepip.reading.sources.mentions import Mentions
     from safepip.reasoning.libraries.survey import Surveyor
@@ -77,7 +77,7 @@ class Scene:
             return None
         from safepip.reasoning.libraries.survey import Surveyor
 
-        return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.known_loads)
+        return Surveyor(self.disk, self.objects, self.inventory, self.loader, self.loads)
 
     @cached_property
     def wishes(self) -> requirements.Wishes:
@@ -94,6 +94,13 @@ class Scene:
         from safepip.reading.sources.mentions import Mentions
 
         return Mentions(self.target, self.environ, self.modules)
+
+    @cached_property
+    def loads(self) -> Loads:
+        """How libraries come to be opened that no object shows."""
+        from safepip.model.known_loads import Loads
+
+        return Loads(self.known_loads, self.modules.quoting)
 
     @cached_property
     def known_loads(self) -> tuple[KnownLoad, ...]:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+from safepip.model.environment import Distribution
+from safepip.model.paths import TargetPath
 
 
 class When(Enum):
@@ -24,3 +28,17 @@ class KnownLoad:
     version: str  # of the distribution that was read
     when: When = When.IMPORT
     required: bool = True  # False: it goes on without
+
+
+def _unread(dist: Distribution, module: str, text: str) -> Sequence[TargetPath]:  # noqa: ARG001
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loads:
+    """What opens libraries and no object shows: the table, and the sources of the environment's own packages."""
+
+    known: tuple[KnownLoad, ...] = ()
+    quoting: Callable[[Distribution, str, str], Sequence[TargetPath]] = (
+        _unread  # a distribution's sources that import a module and hold a text in quotes
+    )

@@ -272,3 +272,15 @@ def test_folders_of_a_pth_are_told_and_its_code_is_not(tmp_path: Path) -> None:
     file = tmp_path / "it.pth"
     file.write_text("# comment\nimport sys\n/src\ninside\n\n")
     assert pth_folders([TargetPath(str(file)), TargetPath("/no.pth")]) == {"/src", f"{tmp_path}/inside"}
+
+
+def test_a_text_is_quoted_where_a_source_that_imports_the_module_has_it_whole_between_quotes(
+    tmp_path: Path,
+) -> None:
+    """As librmm's load.py names the library that it gives to ctypes."""
+    there = small(tmp_path)
+    opens = 'import ctypes\nsoname = "librmm.so"\nctypes.CDLL(soname)\n'
+    dist = user(there, one=opens, two="import ctypes\n'librmm.so.1'\n", three='soname = "librmm.so"\n')
+    modules = Modules(there.inventory(), {})
+    found = [path.rpartition("/")[2] for path in modules.quoting(dist, "ctypes", "librmm.so")]
+    assert found == ["one.py"]

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from safepip.model.environment import Distribution
+from safepip.model.known_loads import Loads
 from safepip.reasoning.libraries import families, objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
@@ -29,7 +30,7 @@ def splits(
     world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
     site = inventory(*dists)
     everybody = objects.gather(dists, site.target.scripts, world)
-    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), Loads())
     then = now.without(Changed(world, gone), gone)
     roots = [path for path in everybody.elves if path not in gone]
     found = families.split(now.survey(roots), then.survey(roots), everybody)
@@ -40,7 +41,7 @@ def roots(contents: Mapping[str, Content], dists: Sequence[Distribution], leavin
     world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
     site = inventory(*dists)
     everybody = objects.gather(dists, site.target.scripts, world)
-    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), Loads())
     then = now.without(Changed(world, gone), gone)
     staying = [path for path in everybody.elves if path not in gone]
     return [item.root for item in families.split(now.survey(staying), then.survey(staying), everybody)]

@@ -8,7 +8,7 @@ import pytest
 
 from safepip.model.elf import Binding
 from safepip.model.environment import Distribution
-from safepip.model.known_loads import KnownLoad
+from safepip.model.known_loads import KnownLoad, Loads
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Consumer, FindingKind
 from safepip.model.survey import Answer, Need, Standing
@@ -43,7 +43,7 @@ def lost(
     scripts = site.target.scripts
     after = Changed(world, gone)
     everybody = objects.gather([*(item for item in dists if item not in leaving), *leaving], scripts, world)
-    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), Loads(tuple(known)))
     then = now.without(after, gone)
     index = objects.needing(everybody)
     surveys = losses.widen(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from safepip.model.change import Removal
 from safepip.model.elf import Abi, Elf
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.known_loads import KnownLoad, When
+from safepip.model.known_loads import KnownLoad, Loads, When
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Standing
 from safepip.reasoning.libraries import known_loads, losses, objects, searches
@@ -26,12 +26,25 @@ VISION = {f"vision/_C{EXT}": lib(needs=["libcudnn.so.9"])}
 OPENS = KnownLoad("torch", ("libcudnn.so.*",), "nvidia/*/lib", "torch/__init__.py", "2.9.1")
 
 
+Quoted = frozenset[tuple[str, str, str]]  # distribution, module, text
+NOTHING: Quoted = frozenset()
+
+
+def loads_of(known: Sequence[KnownLoad], quoted: Quoted = NOTHING) -> Loads:
+    """Each distribution that quotes something does so in its `load.py`."""
+
+    def quoting(dist: Distribution, module: str, text: str) -> list[TargetPath]:
+        return [at(f"{dist.name}/load.py")] if (dist.name, module, text) in quoted else []
+
+    return Loads(tuple(known), quoting)
+
+
 def standings(
-    contents: Mapping[str, Content], site: Inventory, known: Sequence[KnownLoad]
+    contents: Mapping[str, Content], site: Inventory, known: Sequence[KnownLoad], quoted: Quoted = NOTHING
 ) -> dict[tuple[str, str], Standing]:
     world = FakeWorld(files(contents))
     everybody = objects.gather(site.distributions, site.target.scripts, world)
-    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), loads_of(known, quoted))
     answers = surveyor.survey(everybody.elves).answers
     return {
         (everybody.owner[need.root].name, need.wants): answer.standing for need, answer in answers.items()
@@ -43,12 +56,13 @@ def messages(
     dists: Sequence[Distribution],
     leaving: Distribution,
     known: Sequence[KnownLoad] = (),
+    quoted: Quoted = NOTHING,
 ) -> list[tuple[str, str, str]]:
     """Kind, severity and sentence of each finding about libraries once `leaving` has gone."""
     world, gone = FakeWorld(files(contents)), frozenset(leaving.files or ())
     site = inventory(*dists)
     everybody = objects.gather(dists, site.target.scripts, world)
-    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), tuple(known))
+    now = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), loads_of(known, quoted))
     after = Changed(world, gone)
     then = now.without(after, gone)
     roots = [path for path in everybody.elves if path not in gone]
@@ -110,6 +124,79 @@ def test_what_one_distribution_opens_by_itself_serves_those_that_import_it_first
     ]
 
 
+RMM = {"librmm/lib64/librmm.so": lib("librmm.so")}
+CUDF = {f"pylibcudf/_c{EXT}": lib(needs=["librmm.so"])}
+LOADS_RMM: Quoted = frozenset({("librmm", "ctypes", "librmm.so")})
+
+
+def test_a_library_that_its_own_package_opens_from_python_serves_those_that_require_the_package() -> None:
+    """As librmm's load.py does: no path leads from pylibcudf's modules to it."""
+    rmm = dist("librmm", [*RMM, "librmm/load.py"])
+    cudf, other = dist("pylibcudf", [*CUDF], requires=["librmm"]), dist("other", [f"other/_c{EXT}"])
+    contents = {**RMM, **CUDF, f"other/_c{EXT}": lib(needs=["librmm.so"])}
+    site = inventory(rmm, cudf, other)
+    need, others = ("pylibcudf", "librmm.so"), ("other", "librmm.so")
+    assert standings(contents, site, []) == {need: Standing.ELSEWHERE, others: Standing.ELSEWHERE}
+    assert standings(contents, site, [], LOADS_RMM) == {
+        need: Standing.PRELOADED,
+        others: Standing.ELSEWHERE,
+    }
+
+
+def test_a_library_that_cannot_load_itself_is_opened_by_nobody() -> None:
+    rmm, cudf = dist("librmm", [*RMM, "librmm/load.py"]), dist("pylibcudf", [*CUDF], requires=["librmm"])
+    contents = {**CUDF, "librmm/lib64/librmm.so": lib("librmm.so", needs=["libnone.so"])}
+    assert standings(contents, inventory(rmm, cudf), [], LOADS_RMM) == {
+        ("librmm", "libnone.so"): Standing.MISSING,
+        ("pylibcudf", "librmm.so"): Standing.ELSEWHERE,
+    }
+
+
+def test_two_libraries_that_need_each_other_are_not_opened_for_each_other() -> None:
+    contents = {
+        "one/libone.so": lib("libone.so", needs=["libtwo.so"]),
+        "two/libtwo.so": lib("libtwo.so", needs=["libone.so"]),
+    }
+    one = dist("one", ["one/libone.so", "one/load.py"], requires=["two"])
+    two = dist("two", ["two/libtwo.so", "two/load.py"], requires=["one"])
+    quoted: Quoted = frozenset({("one", "ctypes", "libone.so"), ("two", "ctypes", "libtwo.so")})
+    assert set(standings(contents, inventory(one, two), [], quoted).values()) == {Standing.ELSEWHERE}
+
+
+def test_who_removes_the_library_or_the_source_that_opens_it_breaks_those_that_it_served() -> None:
+    cudf, rmm = dist("pylibcudf", [*CUDF], requires=["librmm"]), dist("librmm", [*RMM])
+    loader = dist("librmm-loader", ["librmm/load.py"])
+    contents: dict[str, Content] = {**RMM, **CUDF, "librmm/load.py": b""}
+    assert [
+        [
+            (kind, severity)
+            for kind, severity, _ in messages(contents, [rmm, cudf, loader], gone, [], LOADS_RMM)
+        ]
+        for gone in (rmm, loader)
+    ] == [[("library-lost", "REFUSE")]] * 2
+
+
+PATHFINDER = KnownLoad(
+    "cuda-pathfinder", ("libcusolver.so.*",), "nvidia/*/lib", "its table", "1.9.1", When.LATER
+)
+
+
+def test_what_a_package_asks_of_cuda_pathfinder_is_loaded_when_those_that_require_it_are_imported() -> None:
+    """As raft's load.py asks for "cusolver": from the folders that cuda-pathfinder looks in, and no other."""
+    raft = dist("libraft", ["libraft/load.py"])
+    user = dist("pylibraft", [f"pylibraft/_c{EXT}"], requires=["libraft"])
+    solver = dist("nvidia-cusolver-cu12", ["nvidia/cusolver/lib/libcusolver.so.11"])
+    contents = {
+        f"pylibraft/_c{EXT}": lib(needs=["libcusolver.so.11"]),
+        "nvidia/cusolver/lib/libcusolver.so.11": lib("libcusolver.so.11"),
+    }
+    asked: Quoted = frozenset({("libraft", "load_nvidia_dynamic_lib", "cusolver")})
+    site, need = inventory(raft, user, solver), ("pylibraft", "libcusolver.so.11")
+    assert standings(contents, site, [PATHFINDER], asked) == {need: Standing.PRELOADED}
+    assert standings(contents, site, [PATHFINDER]) == {need: Standing.ELSEWHERE}
+    assert standings(contents, site, [], asked) == {need: Standing.ELSEWHERE}
+
+
 def test_a_plugin_that_no_import_reaches_is_lost_and_said_to_be_opened_later() -> None:
     contents = {
         "PyQt6/Qt6/plugins/imageformats/libqsvg.so": lib(
@@ -158,7 +245,7 @@ def test_a_folder_of_variants_for_this_processor_is_asked_anew_of_a_world_that_h
     site = inventory(app, fast, plain)
     everybody = objects.gather(site.distributions, site.target.scripts, world)
     config = glibc(main="/usr/bin/python3.12", hwcaps=["glibc-hwcaps/x86-64-v3"])
-    now = Surveyor(world, everybody, site, config, ())
+    now = Surveyor(world, everybody, site, config, Loads())
     then = now.without(Changed(world, gone), gone)
     bound = [
         answer.provider
@@ -172,7 +259,7 @@ def test_what_is_asked_again_is_answered_again() -> None:
     torch, cudnn = dist("torch", [*TORCH]), dist("cudnn", [*CUDNN])
     site, world = inventory(torch, cudnn), FakeWorld(files({**TORCH, **CUDNN}))
     everybody = objects.gather(site.distributions, site.target.scripts, world)
-    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), (OPENS,))
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), Loads((OPENS,)))
     assert surveyor.survey(everybody.elves) == surveyor.survey(everybody.elves)
     assert (surveyor.holds("libcudnn.so.9"), surveyor.holds("libother.so")) == (True, False)
 
@@ -188,7 +275,7 @@ def test_a_library_that_is_recorded_as_a_link_out_of_the_environment_is_its_reco
     }
     world, site = FakeWorld(files(contents)), inventory(provider, user)
     everybody = objects.gather(site.distributions, site.target.scripts, world)
-    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), ())
+    surveyor = Surveyor(world, everybody, site, glibc(main="/usr/bin/python3.12"), Loads())
     [(need, answer)] = surveyor.survey([at(f"user/_c{EXT}")]).answers.items()
     assert (need.consumer, answer.provider) == (at(f"user/_c{EXT}"), at("provider/libq.so.1"))
     assert messages(contents, [provider, user], provider) == [
@@ -244,7 +331,7 @@ def test_an_object_for_another_machine_is_opened_as_its_own_loader_would() -> No
     everybody = objects.gather(site.distributions, site.target.scripts, world)
     alien = replace(glibc(main=tool), abi=ARM)
     config = replace(glibc(main="/usr/bin/python3.12"), others={ARM: alien})
-    survey = Surveyor(world, everybody, site, config, ()).survey([tool])
+    survey = Surveyor(world, everybody, site, config, Loads()).survey([tool])
     assert {need.wants: answer.standing for need, answer in survey.answers.items()} == {
         "libown.so": Standing.SEARCHED
     }

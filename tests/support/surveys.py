@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.known_loads import KnownLoad
+from safepip.model.known_loads import KnownLoad, Loads
 from safepip.model.survey import Objects, Survey
 from safepip.reasoning.libraries import objects
 from safepip.reasoning.libraries.survey import Surveyor
@@ -30,5 +30,7 @@ def surveyed(
     """All objects among `contents`, which lie below the site folder."""
     world, site = FakeWorld(files(contents)), inventory(*dists)
     everybody = objects.gather(dists, site.target.scripts, world)
-    surveyor = Surveyor(world, everybody, site, glibc(main=PYTHON, library_path=library_path), tuple(known))
+    surveyor = Surveyor(
+        world, everybody, site, glibc(main=PYTHON, library_path=library_path), Loads(tuple(known))
+    )
     return Surveyed(site, world, everybody, surveyor.survey(everybody.elves))

@@ -42,6 +42,7 @@ class Modules:
         self._cache = import_cache.open_cache(environ, target)
         self.answers = Answers(self._cache, inventory)
         self._whole: dict[tuple[TargetPath, str], Source] = {}
+        self._quoting: dict[tuple[TargetPath, str, str], tuple[TargetPath, ...]] = {}
         self._ahead: Callable[[], Iterable[str]] | None = None
         self._sought: _Sought | None = None  # the same, once it is asked for
         self._searched: set[TargetPath] = set()  # by info: where that was done
@@ -103,6 +104,15 @@ class Modules:
         if whole and isinstance(source, Source):
             self._whole[path, name] = source
         return source
+
+    def quoting(self, dist: Distribution, module: str, text: str) -> tuple[TargetPath, ...]:
+        """The sources of `dist`, outside tests, that could import `module` and hold `text` in quotes."""
+        asked = (dist.info, module, text)
+        if asked not in self._quoting:
+            quoted = re.compile(rb"([\"'])%s\1" % re.escape(os.fsencode(text)))
+            named = self.naming(dist, [module]).get(module, ())
+            self._quoting[asked] = tuple(path for path, data in readable(named) if quoted.search(data))
+        return self._quoting[asked]
 
     def compiled_naming(
         self, dist: Distribution, names: Collection[str]

@@ -12,13 +12,15 @@ from functools import cached_property
 
 from safepip.model.elf import Abi, Binding, Elf, LoaderConfig, Loading, Rule
 from safepip.model.environment import Distribution, Inventory
-from safepip.model.known_loads import KnownLoad, When
-from safepip.model.paths import TargetPath
+from safepip.model.known_loads import KnownLoad, Loads, When
+from safepip.model.paths import DistKey, TargetPath
 from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.libraries import known_loads, linking, searches
 from safepip.reasoning.libraries import objects as elf_objects
 from safepip.reasoning.requirements import requires_closure
 from safepip.world import World
+
+PATHFINDER = DistKey("cuda-pathfinder")
 
 
 class Surveyor:
@@ -30,7 +32,7 @@ class Surveyor:
         objects: Objects,
         inventory: Inventory,
         config: LoaderConfig,
-        known: tuple[KnownLoad, ...],
+        loads: Loads,
         base: Surveyor | None = None,
         gone: frozenset[TargetPath] = frozenset(),
     ) -> None:
@@ -38,7 +40,7 @@ class Surveyor:
         self._objects = objects
         self._inventory = inventory
         self._config = config
-        self._known = known
+        self._loads = loads
         self._base = base
         self._gone = gone
         self._holders: Mapping[str, list[TargetPath]] = (
@@ -66,7 +68,7 @@ class Surveyor:
     def without(self, world: World, gone: frozenset[TargetPath]) -> Surveyor:
         """The surveyor of `world`, which is this one's without `gone`."""
         return Surveyor(
-            world, self._objects.without(gone), self._inventory, self._config, self._known, self, gone
+            world, self._objects.without(gone), self._inventory, self._config, self._loads, self, gone
         )
 
     def searches_without(self, gone: frozenset[TargetPath]) -> searches.Memo:
@@ -128,7 +130,12 @@ class Surveyor:
             return alone
         before_it = {}
         for name in {binding.wants for binding in alone.missing}:
-            path = self._known_load(dist, name) or self._preloaded(root, dist, name)
+            path = (
+                self._known_load(dist, name)
+                or self._preloaded(root, dist, name)
+                or self._opened_by_its_owner(dist, name)
+                or self._opened_through_pathfinder(dist, name)
+            )
             if path is not None:
                 before_it[name] = path
         return self._link(root, before_it) if before_it else alone
@@ -175,16 +182,43 @@ class Surveyor:
 
     def _known_load(self, dist: Distribution, name: str) -> TargetPath | None:
         """What `dist` opens by itself before its own modules need it."""
-        opened = [
-            load for load in known_loads.naming(name, dist.key, self._known) if load.when is When.IMPORT
-        ]
-        for load in opened:
+        loads = known_loads.naming(name, dist.key, self._loads.known)
+        return self._in_folders(name, (load for load in loads if load.when is When.IMPORT))
+
+    def _in_folders(self, name: str, loads: Iterable[KnownLoad]) -> TargetPath | None:
+        """The first object of that name in a folder of one of `loads`."""
+        for load in loads:
             for path in self._holding(name):
                 if any(
                     fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
                 ):
                     return path
         return None
+
+    def _opened_by_its_owner(self, dist: Distribution, name: str) -> TargetPath | None:
+        """A library wheel opens its own library when its package is imported: `librmm/load.py`, and all of RAPIDS so."""
+        for path in self._holding(name):
+            owner = self._objects.owner[path]
+            if path in self._opening or owner.info not in self._imported_before(dist):
+                continue
+            if self._quotes(owner, "ctypes", path.rpartition("/")[2]) and self.loading(path).loadable:
+                return path
+        return None
+
+    def _opened_through_pathfinder(self, dist: Distribution, name: str) -> TargetPath | None:
+        """What a package imported earlier asks cuda-pathfinder for, by the library's name without `lib` and version."""
+        stem = name.removeprefix("lib").partition(".so")[0]
+        found = self._in_folders(name, known_loads.naming(name, PATHFINDER, self._loads.known))
+        if found is not None:
+            for earlier in self._inventory.everybody:
+                if earlier.info in self._imported_before(dist) and self._quotes(
+                    earlier, "load_nvidia_dynamic_lib", stem
+                ):
+                    return found
+        return None
+
+    def _quotes(self, dist: Distribution, module: str, text: str) -> bool:
+        return any(path not in self._gone for path in self._loads.quoting(dist, module, text))
 
     def _answer(self, root: TargetPath, binding: Binding, known: Mapping[TargetPath, TargetPath]) -> Answer:
         if binding.provider is None or binding.how is None:
