@@ -133,7 +133,6 @@ class Surveyor:
             path = (
                 self._known_load(dist, name)
                 or self._preloaded(root, dist, name)
-                or self._opened_by_its_owner(dist, name)
                 or self._opened_through_pathfinder(dist, name)
             )
             if path is not None:
@@ -161,24 +160,35 @@ class Surveyor:
         )
 
     def _preloaded(self, root: TargetPath, dist: Distribution, name: str) -> TargetPath | None:
-        """The object of that name in the closure of an extension module that is imported earlier."""
-        earlier = self._imported_before(dist)
-        elves = self._objects.elves
-        same = (also for path in self._holding(name) for also in elf_objects.names(path, elves[path]))
-        reaching = elf_objects.reaching({name, *same}, self._objects, self.needing)
-        for module in sorted(reaching, key=lambda path: (self._objects.owner[path] == dist, len(path), path)):
-            if module in self._opening or self._objects.owner[module].info not in earlier:
-                continue
-            if not elf_objects.module_name(module, self._inventory.target):
-                continue
-            if elves[module].abi != self._config.abi:
-                continue
-            loading = self.loading(module)
-            found = _loaded_as(name, loading) if loading.loadable else None
-            if found is not None:
-                self._preloader[root, name] = module
-                return found
+        """The object of that name in the closure of an extension module that is imported earlier, or else of a
+        library that its own package opens when it is imported.
+        """
+        earlier, objects = self._imported_before(dist), self._objects
+        holding = self._holding(name)
+        same = (also for path in holding for also in elf_objects.names(path, objects.elves[path]))
+        reaching = elf_objects.reaching({name, *same}, objects, self.needing).union(holding)
+        candidates = [
+            path
+            for path in sorted(reaching, key=lambda path: (objects.owner[path] == dist, len(path), path))
+            if objects.owner[path].info in earlier and objects.elves[path].abi == self._config.abi
+        ]
+        for is_loaded in (self._is_module, self._is_opened):
+            for path in candidates:
+                if path in self._opening or not is_loaded(path):
+                    continue
+                loading = self.loading(path)
+                found = _loaded_as(name, loading) if loading.loadable else None
+                if found is not None:
+                    self._preloader[root, name] = path
+                    return found
         return None
+
+    def _is_module(self, path: TargetPath) -> bool:
+        return bool(elf_objects.module_name(path, self._inventory.target))
+
+    def _is_opened(self, path: TargetPath) -> bool:
+        """Whether the package of this library gives it to ctypes, as librmm's load.py does, and all of RAPIDS so."""
+        return self._quotes(self._objects.owner[path], "ctypes", path.rpartition("/")[2])
 
     def _known_load(self, dist: Distribution, name: str) -> TargetPath | None:
         """What `dist` opens by itself before its own modules need it."""
@@ -193,16 +203,6 @@ class Surveyor:
                     fnmatchcase(path, f"{folder}/{load.folder}/*") for folder in self._inventory.target.path
                 ):
                     return path
-        return None
-
-    def _opened_by_its_owner(self, dist: Distribution, name: str) -> TargetPath | None:
-        """A library wheel opens its own library when its package is imported: `librmm/load.py`, and all of RAPIDS so."""
-        for path in self._holding(name):
-            owner = self._objects.owner[path]
-            if path in self._opening or owner.info not in self._imported_before(dist):
-                continue
-            if self._quotes(owner, "ctypes", path.rpartition("/")[2]) and self.loading(path).loadable:
-                return path
         return None
 
     def _opened_through_pathfinder(self, dist: Distribution, name: str) -> TargetPath | None:
