@@ -170,23 +170,35 @@ def _extra_in_use(loss: LostRequirement, inventory: Inventory) -> str:
     """The extra of the survivor that lists the lost one, if all that applies of it is installed: no metadata says
     which extras were asked for, and one that was is whole until something of it goes.
     """
-    installed = {dist.key for dist in inventory.distributions}
     for extra in loss.survivor.extras:
+        lines = listed_under(extra, loss.survivor)
+        keys = [requirement_key(line) for line in lines]
+        if loss.lost.key not in keys:
+            continue
         # what is not installed comes first: most extras are settled by it
-        lines = sorted(
-            listed_under(extra, loss.survivor), key=lambda line: requirement_key(line) in installed
-        )
-        if loss.lost.key in map(requirement_key, lines) and all(
-            is_met(line, extra, inventory) in {True, None} for line in lines
-        ):
+        absent = [line for line, key in zip(lines, keys, strict=True) if not _is_there(key, inventory)]
+        if all(is_met(line, extra, inventory) in {True, None} for line in (*absent, *lines)):
             return extra
     return ""
 
 
-def listed_under(extra: str, dist: Distribution) -> list[str]:
+def _is_there(key: DistKey | None, inventory: Inventory) -> bool:
+    return key is not None and inventory.find(key) is not None
+
+
+def listed_under(extra: str, dist: Distribution) -> Sequence[str]:
     """The Requires-Dist lines of `dist` that name `extra` in their markers."""
-    key = _key(extra)
-    return [line for line in dist.requires if key in map(_key, EXTRA.findall(line)) and len(line) <= LONGEST]
+    return _by_extra(dist.requires).get(_key(extra), ())
+
+
+@cache
+def _by_extra(requires: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
+    found: dict[str, list[str]] = {}
+    for line in requires:
+        if len(line) <= LONGEST:
+            for name in dict.fromkeys(map(_key, EXTRA.findall(line))):
+                found.setdefault(name, []).append(line)
+    return found
 
 
 def is_met(written: str, extra: str, inventory: Inventory) -> bool | None:
