@@ -9,6 +9,7 @@ from functools import cache
 
 from safepip.commands.examine import examine
 from safepip.commands.scene import Scene
+from safepip.commands.spread import Findings, spread
 from safepip.errors import NotThereError
 from safepip.model.audit import Audit, Build, Judged, Mixed, Spare, Together, Unneeded
 from safepip.model.change import Removal
@@ -54,6 +55,10 @@ class Auditor:
         verdict = self.verdict([dist.key])
         return Judged(dist, verdict, reasoning.needed_by(verdict), self.freed(verdict.removal), in_code)
 
+    def know(self, judged: Iterable[Judged]) -> None:
+        """What others have asked of a copy of this."""
+        self._verdicts.update({(item.dist.key,): item.verdict for item in judged})
+
     def freed(self, removal: Removal, *, safe: bool = False) -> int:
         """`safe`: what survivors own too stays."""
         stay = frozenset(removal.shared if safe else ())
@@ -65,18 +70,23 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
     auditor = Auditor(scene, policy)
     used = _used_by(code, scene)
     dists = _first_of_each_name(scene)
-    judged = []
-    with scene.modules.many(cache(lambda: {*topmost_names(scene.inventory), *NAMED_BY_OTHERS})):
-        for number, dist in enumerate(dists):
-            progress(dist.name, number, len(dists))
-            judged.append(auditor.judged(dist, in_code=dist.key in used))
+    found_mixed = tuple(find_mixed(scene))  # first: each copy has the answers then
+    with scene.many(cache(lambda: {*topmost_names(scene.inventory), *NAMED_BY_OTHERS})):
+        judged = spread(
+            lambda dist: auditor.judged(dist, in_code=dist.key in used),
+            dists,
+            Findings(scene.found, scene.take),
+            scene.inventory.everybody,
+            lambda number: progress(dists[number].name, number, len(dists)),
+        )
+        auditor.know(judged)
         progress("", len(dists), len(dists))
         unneeded = tuple(_unneeded(judged, auditor))
     return Audit(
         scene.target,
         tuple(judged),
         unneeded,
-        tuple(find_mixed(scene)),
+        found_mixed,
         scene.unjudged,
         *_sizes(judged, scene),
     )

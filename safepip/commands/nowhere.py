@@ -15,7 +15,8 @@ from safepip.commands.scene import Scene
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.modules import content, readable, recorded_sources
+from safepip.reading.sources.contents import content, readable
+from safepip.reading.sources.modules import recorded_sources
 from safepip.reading.sources.written_imports import unindented
 from safepip.reasoning.code.finder import Finder
 from safepip.reasoning.code.imports import Naming

@@ -15,7 +15,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Found, Gone, VersionCheck
 from safepip.model.paths import TargetPath
 from safepip.reading.sites import partners
-from safepip.reading.sources.modules import readable
+from safepip.reading.sources.contents import readable
 from safepip.reading.sources.version_checks import checks
 from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder

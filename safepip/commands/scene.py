@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from safepip.model.environment import Inventory, Target, Unjudged
 from safepip.model.paths import TargetPath
@@ -94,6 +95,24 @@ class Scene:
         from safepip.reading.sources.mentions import Mentions
 
         return Mentions(self.target, self.environ, self.modules)
+
+    @contextmanager
+    def many(self, ahead: Callable[[], Iterable[str]]) -> Iterator[None]:
+        """Within, many removals are asked about: what is found out of sources is written once, at the end."""
+        with self.modules.many(ahead):
+            yield
+        self.mentions.keep()
+
+    def found(self) -> Any:
+        """What a copy of this process has found out that is worth handing over."""
+        return self.modules.added(), self.mentions.added(), self.links.known()
+
+    def take(self, found: Any) -> None:
+        """What a copy has found out."""
+        modules, mentions, links = found
+        self.modules.take(modules)
+        self.mentions.take(mentions)
+        self.links.take(links)
 
     @cached_property
     def loads(self) -> Loads:

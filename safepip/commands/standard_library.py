@@ -12,7 +12,8 @@ from safepip.model.environment import Distribution, Install, Target
 from safepip.model.imports import Gone
 from safepip.model.paths import TargetPath
 from safepip.reading import tree
-from safepip.reading.sources.modules import readable, recorded_sources
+from safepip.reading.sources.contents import readable
+from safepip.reading.sources.modules import recorded_sources
 from safepip.reasoning.health.failing_imports import PYTHON
 
 Owner = Callable[[TargetPath], Distribution | None]

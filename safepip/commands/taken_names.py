@@ -15,7 +15,8 @@ from safepip.model.paths import TargetPath
 from safepip.reading.sources import compiled_names
 from safepip.reading.sources.attribute_uses import uses
 from safepip.reading.sources.bound_names import bound, is_plainly_bound
-from safepip.reading.sources.modules import content, recorded_sources
+from safepip.reading.sources.contents import content
+from safepip.reading.sources.modules import recorded_sources
 from safepip.reading.sources.written_imports import asked
 from safepip.reasoning.code.closure import Failing
 from safepip.reasoning.code.finder import Finder

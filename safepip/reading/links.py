@@ -34,6 +34,16 @@ class Links:
         """Bytes of those files, whatever other names they have."""
         return sum(map(self._sizes.__getitem__, self._asked(paths)))
 
+    def known(self) -> tuple[dict[str, int], dict[str, _Inode]]:
+        """What has been asked, for another process that has this environment open."""
+        return self._sizes, self._linked
+
+    def take(self, known: tuple[dict[str, int], dict[str, _Inode]]) -> None:
+        """What a copy of this process has asked."""
+        sizes, linked = known
+        self._sizes.update(sizes)
+        self._linked.update(linked)
+
     def _asked(self, paths: Iterable[str]) -> frozenset[str]:
         """`paths`, each of which is known from here on."""
         asked = frozenset(paths)

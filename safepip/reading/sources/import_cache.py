@@ -12,7 +12,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -67,6 +67,19 @@ class Cache:
     def changed(self, dist: Distribution) -> None:
         self._dists[dist.info] = dist
         self._changed.add(dist.info)
+
+    def added(self) -> list[tuple[Distribution, Names, Sources]]:
+        """What was added since anything was written, for another process that has this environment open."""
+        dists = [self._dists[info] for info in sorted(self._changed)]
+        return [(dist, self._names.get(dist.info, {}), self._sources.get(dist.info, {})) for dist in dists]
+
+    def take(self, added: Iterable[tuple[Distribution, Names, Sources]]) -> None:
+        """What another process has added."""
+        for dist, names, sources in added:
+            self.naming(dist).update(names)
+            if sources:
+                self.sources(dist).update(sources)
+            self.changed(dist)
 
     def kept(self, kind: str, subject: str = "") -> dict[str, Any]:
         """What `keep` was given last."""

@@ -32,7 +32,7 @@ class Mentions:
         self._modules = modules
         self._cache = open_cache(environ, target)
         self._known = _entries(self._cache.kept(KIND))
-        self._changed = False
+        self._changed: set[TargetPath] = set()  # by info
 
     def of(self, dist: Distribution, objects: Container[TargetPath], names: Container[str]) -> list[Mention]:
         """Where those of `objects` that `dist` records, or its sources, hold one of `names`."""
@@ -41,14 +41,23 @@ class Mentions:
         if not identity or known != identity:
             mentions = (*_in_objects(dist, objects), *_in_sources(dist, self._modules))
             self._known[dist.info] = (identity, mentions)
-            self._changed = True
+            self._changed.add(dist.info)
         return [mention for mention in mentions if mention.soname in names]
 
     def keep(self) -> None:
         """Hand what was found out to later runs."""
-        if self._changed:
+        if self._changed and not self._modules.waits:
             self._cache.keep(KIND, {info: entry for info, entry in self._known.items() if entry[0]})
-            self._changed = False
+            self._changed.clear()
+
+    def added(self) -> Entries:
+        """What was found out and is not written yet."""
+        return {info: self._known[info] for info in self._changed}
+
+    def take(self, added: Entries) -> None:
+        """What a copy of this process has found out."""
+        self._known.update(added)
+        self._changed.update(map(TargetPath, added))
 
 
 def _in_objects(dist: Distribution, objects: Container[TargetPath]) -> Iterator[Mention]:

@@ -11,7 +11,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from safepip.model.environment import Distribution
 from safepip.model.imports import Source, Unread
 from safepip.model.paths import TargetPath
-from safepip.reading.sources.modules import Modules, content, recorded_sources
+from safepip.reading.sources.contents import content
+from safepip.reading.sources.modules import Modules, recorded_sources
 
 Place = Callable[[TargetPath], TargetPath]
 
