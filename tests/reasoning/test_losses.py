@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from safepip.model.elf import Binding
+from safepip.model.elf import Binding, Loaded, Loading
 from safepip.model.environment import Distribution
 from safepip.model.known_loads import KnownLoad, Loads
 from safepip.model.paths import DistKey, TargetPath
 from safepip.model.report import Consumer, FindingKind
-from safepip.model.survey import Answer, Need, Standing
+from safepip.model.survey import Answer, Need, Objects, Standing, Survey
 from safepip.reasoning.libraries import losses, objects
 from safepip.reasoning.libraries.survey import Surveyor
 from safepip.world import Changed
-from support.environments import EXT, dist, files, inventory
+from support.environments import EXT, at, dist, files, inventory
 from support.fake_world import Content, FakeWorld, glibc, lib
 from support.surveys import surveyed
 
@@ -465,3 +465,49 @@ def test_a_need_that_an_import_before_still_has_preloaded_is_no_cause_of_its_fal
 def test_what_did_not_load_before_is_not_newly_broken() -> None:
     there = surveyed({"a/m.so": lib(needs=["none.so"]), "a/n.so": lib()}, dist("a", ["a/m.so", "a/n.so"]))
     assert losses.newly_broken(there.survey, there.survey) == ()
+
+
+def fallen(roots: Mapping[str, Sequence[tuple[str, str | None]]]) -> list[tuple[str, tuple[str, ...]]]:
+    """Losses, by name, of roots whose every need was preloaded by the root that is named, or searched, and is missing now."""
+    owner = dist("all", [f"all/{root}" for root in roots])
+    needs = {
+        Need(at(f"all/{root}"), at(f"all/{root}"), wants): brought_by
+        for root, wanted in roots.items()
+        for wants, brought_by in wanted
+    }
+    loadings = {
+        at(f"all/{root}"): Loading(
+            at(f"all/{root}"), (Loaded(at(f"all/{root}"), at(f"all/{root}"), None, None),), ()
+        )
+        for root in roots
+    }
+
+    def answer(need: Need, brought_by: str | None) -> Answer:
+        found = Binding(need.consumer, need.wants, at("gone"), None, ())
+        if brought_by is None:
+            return Answer(Standing.SEARCHED, found, at("gone"))
+        return Answer(Standing.PRELOADED, found, at("gone"), at(f"all/{brought_by}"))
+
+    def missing(need: Need) -> Answer:
+        return Answer(Standing.MISSING, Binding(need.consumer, need.wants, None, None, ()))
+
+    worlds = losses.Worlds(
+        Survey({need: answer(need, by) for need, by in needs.items()}, loadings),
+        Survey({need: missing(need) for need in needs}, loadings),
+        Objects({need.root: owner for need in needs}, {}),
+        inventory(owner),
+    )
+    return [(group.wants, group.losses[0].chain) for group in losses.compare(worlds)]
+
+
+def test_of_many_ways_through_earlier_imports_down_to_one_cause_the_shortest_is_told() -> None:
+    """As in RAPIDS, where each library is brought by one that others were brought for: the ways double at each step."""
+    last = 60
+    line = {f"m{i}{EXT}": [("liba.so", f"m{i + 1}{EXT}"), ("libb.so", f"m{i + 1}{EXT}")] for i in range(last)}
+    found = fallen({**line, f"m{last}{EXT}": [("libc.so", None)]})
+    assert found == [("libc.so", ("import all", f"all/m{last}{EXT}", "libc.so"))]
+
+
+def test_imports_that_had_their_libraries_of_each_other_are_told_with_what_each_wants() -> None:
+    found = fallen({f"a{EXT}": [("liba.so", f"b{EXT}")], f"b{EXT}": [("libb.so", f"a{EXT}")]})
+    assert sorted(wants for wants, _ in found) == ["liba.so", "libb.so"]

@@ -57,8 +57,9 @@ def compare(worlds: Worlds) -> tuple[Grouped, ...]:
     found: dict[tuple[FindingKind, str, TargetPath], dict[TargetPath, Loss]] = {}
     was = worlds.before.answers
     changed = [(need, now) for need, now in worlds.after.answers.items() if was.get(need) is not now]
+    index = _index(worlds)
     for need, now in changed:
-        for loss in _losses(need, now, worlds):
+        for loss in _losses(need, now, worlds, index):
             consumers = found.setdefault((loss.kind, loss.need.wants, loss.survivor.info), {})
             best = consumers.get(loss.need.consumer)
             if best is None or _plainness(loss) < _plainness(best):
@@ -92,11 +93,29 @@ def with_symbols(
     return tuple(weighed)
 
 
-def _losses(need: Need, now: Answer, worlds: Worlds) -> Iterator[Loss]:
+class _Index(NamedTuple):
+    """What is asked again and again of two surveys, looked up once."""
+
+    unmet: Mapping[TargetPath, Sequence[Need]]  # afterwards, by root
+    lacked: frozenset[TargetPath]  # the roots that missed something before that no object answers to
+
+
+def _index(worlds: Worlds) -> _Index:
+    unmet: dict[TargetPath, list[Need]] = {}
+    for need, now in worlds.after.answers.items():
+        if now.standing < Standing.PRELOADED:
+            unmet.setdefault(need.root, []).append(need)
+    before = worlds.before.answers.items()
+    return _Index(unmet, frozenset(need.root for need, was in before if was.standing is Standing.MISSING))
+
+
+def _losses(need: Need, now: Answer, worlds: Worlds, index: _Index) -> Iterator[Loss]:
     before, after, objects, inventory = worlds
     was = before.answers.get(need)
     survivor = objects.owner.get(need.root)
-    kind = _kind(need, was, now, before)
+    kind = _kind(need, was, now, index)
+    if kind is FindingKind.LIBRARY_LOST and not before.works(need.root):
+        kind = None
     if kind is None or survivor is None:
         return
     at_import = bool(module_name(need.root, inventory.target))
@@ -106,7 +125,7 @@ def _losses(need: Need, now: Answer, worlds: Worlds) -> Iterator[Loss]:
 
     head = chain_to(after.loadings[need.root], need.consumer, inventory)
     preloader = was.preloader if was is not None and kind is FindingKind.LIBRARY_LOST else None
-    causes = list(_causes(preloader, before, after)) if preloader else []
+    causes = list(_causes(preloader, before, index)) if preloader else []
     for way in causes:
         chain, wants = head, need.wants
         for step in way:
@@ -122,7 +141,7 @@ def _losses(need: Need, now: Answer, worlds: Worlds) -> Iterator[Loss]:
         yield loss(need, now, was, (*head, need.wants))
 
 
-def _kind(need: Need, was: Answer | None, now: Answer, before: Survey) -> FindingKind | None:
+def _kind(need: Need, was: Answer | None, now: Answer, index: _Index) -> FindingKind | None:
     """What became of one need. An object that could not load before loses nothing by a need that is gone."""
     if now.standing >= Standing.PRELOADED:
         if was is None or was.standing < Standing.PRELOADED:
@@ -131,37 +150,31 @@ def _kind(need: Need, was: Answer | None, now: Answer, before: Survey) -> Findin
             return FindingKind.ORDER_RELIANT
         return FindingKind.PROVIDER_CHANGED if was.provider != now.provider else None
     if was is not None and was.standing < Standing.PRELOADED:
-        fell = was.standing > now.standing and not _lacks_more(need, before)
+        # where the root lacks more, this need's copy is of no use to it
+        fell = was.standing > now.standing and need.root not in index.lacked
         return FindingKind.LAST_COPY if fell else None
-    return FindingKind.LIBRARY_LOST if before.works(need.root) else None
+    return FindingKind.LIBRARY_LOST
 
 
-def _lacks_more(need: Need, before: Survey) -> bool:
-    """Whether the root misses something that no object answers to: then this need's copy is of no use to it."""
-    return any(
-        other.root == need.root and answer.standing is Standing.MISSING
-        for other, answer in before.answers.items()
-    )
-
-
-def _causes(
-    preloader: TargetPath, before: Survey, after: Survey, passed: frozenset[TargetPath] = frozenset()
-) -> Iterator[tuple[Need, ...]]:
-    """Why an earlier import that had a library loaded does not get that far any more: its own loss, or what the
-    import before it had loaded for it, and so on down to a loss.
+def _causes(preloader: TargetPath, before: Survey, index: _Index) -> Iterator[tuple[Need, ...]]:
+    """Why an earlier import that had a library loaded does not get that far any more: its own losses, and of what the
+    import before it had loaded for it, that one's, and so on; each by the shortest way.
     """
-    for need, now in after.answers.items():
-        if (
-            need.root == preloader and now.standing < Standing.PRELOADED
-        ):  # it lacked nothing, or brought nothing
+    ways: list[tuple[TargetPath, tuple[Need, ...]]] = [(preloader, ())]
+    passed = {preloader}
+    ends = False
+    for root, way in ways:  # grows while it is walked
+        for need in index.unmet.get(root, ()):  # none: it lacked nothing, or brought nothing
             was = before.answers.get(need)
             earlier = was.preloader if was is not None else None
-            deeper = (
-                list(_causes(earlier, before, after, passed | {preloader}))
-                if earlier is not None and earlier not in passed
-                else []
-            )
-            yield from ((need, *way) for way in deeper or [()])
+            if earlier is None or not index.unmet.get(earlier):
+                ends = True
+                yield (*way, need)
+            elif earlier not in passed:
+                passed.add(earlier)
+                ways.append((earlier, (*way, need)))
+    if not ends:  # each for another
+        yield from ((need,) for need in index.unmet.get(preloader, ()))
 
 
 def _plainness(loss: Loss) -> tuple[bool, bool, bool, int, int, str]:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
 from functools import cached_property
+from typing import NamedTuple
 
 from safepip.model.elf import Abi, Binding, Elf, LoaderConfig, Loading, Rule
 from safepip.model.environment import Distribution, Inventory
@@ -21,6 +22,13 @@ from safepip.reasoning.requirements import requires_closure
 from safepip.world import World
 
 PATHFINDER = DistKey("cuda-pathfinder")
+
+
+class _Brought(NamedTuple):
+    """What an earlier import has in the process."""
+
+    path: TargetPath | None = None
+    by: TargetPath | None = None  # the root
 
 
 class Surveyor:
@@ -50,6 +58,8 @@ class Surveyor:
         self._answers: dict[TargetPath, dict[Need, Answer]] = {}
         self._required: dict[TargetPath, frozenset[TargetPath]] = {}
         self._loadings: dict[TargetPath, Loading] = {}
+        self._brought: dict[tuple[TargetPath, str], _Brought] = {}  # by info and name
+        self._unloadable: set[TargetPath] = set()
         self._preloader: dict[tuple[TargetPath, str], TargetPath] = {}
         self._opening: list[TargetPath] = []  # roots under way: an import cannot preload for itself
 
@@ -90,6 +100,8 @@ class Surveyor:
             self._opening.append(root)
             self._loadings[root] = self._load(root)
             self._opening.pop()
+            if not self._loadings[root].loadable:
+                self._unloadable.add(root)
         return self._loadings[root]
 
     def holds(self, name: str) -> bool:
@@ -163,6 +175,16 @@ class Surveyor:
         """The object of that name in the closure of an extension module that is imported earlier, or else of a
         library that its own package opens when it is imported.
         """
+        known = self._brought.get((dist.info, name))
+        if known is None or known.by in self._opening:
+            known = self._bring(dist, name)
+            if known.by is not None or self._opening == [root]:  # or another's way may be what is under way
+                self._brought[dist.info, name] = known
+        if known.by is not None:
+            self._preloader[root, name] = known.by
+        return known.path
+
+    def _bring(self, dist: Distribution, name: str) -> _Brought:
         earlier, objects = self._imported_before(dist), self._objects
         holding = self._holding(name)
         same = (also for path in holding for also in elf_objects.names(path, objects.elves[path]))
@@ -174,14 +196,13 @@ class Surveyor:
         ]
         for is_loaded in (self._is_module, self._is_opened):
             for path in candidates:
-                if path in self._opening or not is_loaded(path):
+                if path in self._opening or path in self._unloadable or not is_loaded(path):
                     continue
                 loading = self.loading(path)
                 found = _loaded_as(name, loading) if loading.loadable else None
                 if found is not None:
-                    self._preloader[root, name] = path
-                    return found
-        return None
+                    return _Brought(found, path)
+        return _Brought()
 
     def _is_module(self, path: TargetPath) -> bool:
         return bool(elf_objects.module_name(path, self._inventory.target))
