@@ -43,7 +43,7 @@ def _own(scene: Scene) -> tuple[Distribution, ...]:
 
 
 def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Weighed:
-    from safepip.reading.sources.modules import pth_folders
+    from safepip.reading.sources.modules import import_hooks, pth_folders
     from safepip.reasoning.code import copies, imports, own_code
     from safepip.reasoning.verdict import grading
 
@@ -55,8 +55,9 @@ def _weigh(evidence: Evidence, scene: Scene, own: Sequence[Distribution]) -> Wei
         imports.Code(modules.naming, modules.read, modules.compiled_naming, modules.imported),
         imports.Dropped(pth_folders(evidence.removal.files)),
     )
+    hooks = import_hooks(evidence.removal.gone)
     grades = {
-        (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads)
+        (loss.survivor.info, loss.lost.key): grading.grade(loss, found, scene.known_loads, hooks)
         for loss in evidence.requirements.requirements
     }
     lost, unread = own_code.losses(own, found)

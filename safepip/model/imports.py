@@ -142,6 +142,7 @@ class Basis(Enum):
     LAZY = "is named for loading on demand"
     COMPILED = "is named in a compiled module"
     LIBRARIES = "holds libraries, which are opened without an import"
+    HOOK = "answers for imports of others' modules by a hook"
     KNOWN_LOAD = "is known to be opened at run time"
     OPTIONAL_LOAD = "is opened at run time where it is there"
     GUARDED = "is imported where a failure is caught"

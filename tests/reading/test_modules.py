@@ -11,7 +11,7 @@ from safepip.model.environment import Distribution
 from safepip.model.imports import Condition, Import, Source, Unread
 from safepip.model.paths import DistKey, TargetPath
 from safepip.reading.plain_file import PIECE
-from safepip.reading.sources.modules import Modules, pth_folders
+from safepip.reading.sources.modules import Modules, import_hooks, pth_folders
 from support.small import Small, small
 
 
@@ -284,3 +284,23 @@ def test_a_text_is_quoted_where_a_source_that_imports_the_module_has_it_whole_be
     modules = Modules(there.inventory(), {})
     found = [path.rpartition("/")[2] for path in modules.quoting(dist, "ctypes", "librmm.so")]
     assert found == ["one.py"]
+
+
+def test_a_hook_is_a_module_that_a_pth_of_its_own_starts_and_that_answers_for_imports(tmp_path: Path) -> None:
+    """As numba-cuda's does, for numba.cuda. setuptools' is another matter: it answers for distutils."""
+    hooking = "import sys\nsys.meta_path.insert(0, Finder())\n"
+    texts = {
+        "redirect.pth": "# licence\nimport _redirect\n",
+        "_redirect.py": hooking,
+        "distutils-precedence.pth": "import _distutils_hack\n",
+        "_distutils_hack/__init__.py": hooking,
+        "cover.pth": "import cover; cover.start()\n",
+        "cover/__init__.py": "def start(): pass\n",
+        "alone.py": hooking,
+    }
+    for name, text in texts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    paths = {TargetPath(f"{tmp_path}/{name}") for name in texts}
+    assert import_hooks(paths) == {f"{tmp_path}/_redirect.py"}
+    assert import_hooks(paths - {TargetPath(f"{tmp_path}/redirect.pth")}) == frozenset()

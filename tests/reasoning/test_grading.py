@@ -100,6 +100,17 @@ def test_a_declaration_that_importing_goes_on_without_is_a_warning(source: str, 
     assert (found.severity, found.basis) == (WARN, basis)
 
 
+def test_one_whose_hook_answers_for_imports_is_refused_though_nobody_names_it() -> None:
+    """cuml requires numba-cuda, and imports numba.cuda, which is another's name."""
+    hook = at("_redirect.py")
+    lost = package("lost-one", {"_redirect.py": "", "lost/__init__.py": ""})
+    there = environment(lost, package("user", {"user/__init__.py": "import json"}, requires=("lost-one",)))
+    loss = LostRequirement(there.inventory.distributions[1], lost[0], "lost-one", extra=False)
+    imports = there.without("lost-one")
+    assert grade(loss, imports, (), frozenset({hook})) == Grade(REFUSE, Basis.HOOK, hook)
+    assert grade(loss, imports, (), frozenset({at("other.py")})) == Grade(WARN, Basis.NOWHERE)
+
+
 def test_a_loop_that_tries_one_name_after_the_other_is_a_guard() -> None:
     source = """
 def find():

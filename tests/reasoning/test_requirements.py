@@ -13,6 +13,7 @@ from safepip.reasoning.requirements import (
     Lost,
     LostRequirement,
     asks_for_other,
+    listed_under,
     lost,
     requires_closure,
     wishes,
@@ -87,6 +88,21 @@ def test_an_extra_all_of_which_is_installed_is_in_use() -> None:
     cudnn, nccl = dist("nvidia-cudnn-cu12", version="9.1"), dist("nvidia-nccl-cu12", version="2.27")
     (loss,) = all_lost([cudnn], cudnn, nccl, TENSORFLOW).requirements
     assert (loss.extra, loss.in_use) == (True, "And_CUDA")
+
+
+def test_of_several_extras_the_one_that_lists_what_goes_and_is_whole_is_in_use() -> None:
+    user = dist(
+        "user", [], requires=["cudnn; extra == 'gpu'", "nose; extra == 'test'"], extras=("test", "gpu")
+    )
+    cudnn = dist("cudnn", [])
+    [loss] = all_lost([cudnn], cudnn, user).requirements
+    assert loss.in_use == "gpu"
+
+
+def test_a_line_that_is_too_long_to_be_read_is_of_no_extra() -> None:
+    long = f"nccl{'>=1,' * LONGEST}>=1; extra == 'gpu'"
+    user = dist("user", [], requires=["cudnn; extra == 'gpu'", long], extras=("gpu",))
+    assert listed_under("gpu", user) == ["cudnn; extra == 'gpu'"]
 
 
 def test_an_extra_of_which_something_is_not_there_or_does_not_fit_is_not_in_use() -> None:

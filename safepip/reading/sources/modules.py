@@ -18,6 +18,8 @@ from safepip.reading.sources.weighed import Answers
 
 TESTS = re.compile(r"/(?:tests?|testing|conftest\.py|test_[^/]*\.py|[^/]*_test\.py)(?:/|$)")
 Added = list[tuple[Distribution, import_cache.Names, import_cache.Sources]]
+STARTED = re.compile(rb"^import[ \t]+(\w+)", re.MULTILINE)
+HOOKS = re.compile(rb"\b(?:meta_path|path_hooks)\b")
 ANY = "*"  # stands for every name where searches are kept
 
 
@@ -140,6 +142,20 @@ def recorded_sources(dist: Distribution) -> list[TargetPath]:
         for path in dist.files or ()
         if path.endswith(".py") and not TESTS.search(path, len(dist.location))
     ]
+
+
+def import_hooks(paths: Collection[TargetPath]) -> frozenset[TargetPath]:
+    """The modules among `paths` that a `.pth` file among them imports and that answer for imports of others' modules.
+
+    setuptools' answers for distutils, which is simulated.
+    """
+    found = set()
+    for path, data in readable(path for path in paths if path.endswith(".pth")):
+        folder = path.rpartition("/")[0]
+        for name in STARTED.findall(data):
+            places = (f"{folder}/{os.fsdecode(name)}{tail}" for tail in (".py", "/__init__.py"))
+            found |= {place for place in places if place in paths and "_distutils_hack" not in place}
+    return frozenset(path for path, data in readable(map(TargetPath, sorted(found))) if HOOKS.search(data))
 
 
 def pth_folders(paths: Iterable[TargetPath]) -> frozenset[TargetPath]:

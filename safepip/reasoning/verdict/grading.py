@@ -41,8 +41,15 @@ class _Seen(NamedTuple):
     named: bool = False
 
 
-def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = ()) -> Grade:
-    """A refusal where the code shows a need, a warning where importing goes on without."""
+def grade(
+    loss: LostRequirement,
+    imports: Imports,
+    known: Sequence[KnownLoad] = (),
+    hooks: frozenset[TargetPath] = frozenset(),
+) -> Grade:
+    """A refusal where the code shows a need, a warning where importing goes on without. `hooks` are modules that go
+    and that answer for imports: who is served by one names another's module (numba-cuda's answers for numba.cuda).
+    """
     reached = next(
         (
             item
@@ -71,6 +78,9 @@ def grade(loss: LostRequirement, imports: Imports, known: Sequence[KnownLoad] = 
         return Grade(Severity.REFUSE, Basis.COMPILED, path, 0, name)
     if not seen.named and not has_modules(loss.lost):
         return Grade(Severity.REFUSE, Basis.LIBRARIES)
+    hook = next((path for path in loss.lost.files or () if path in hooks), None) if hooks else None
+    if hook is not None:
+        return Grade(Severity.REFUSE, Basis.HOOK, hook)
     return seen.guarded or seen.deferred or Grade(Severity.WARN, Basis.NOWHERE)
 
 
