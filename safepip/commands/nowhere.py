@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from safepip.commands import standard_library, taken_names
 from safepip.commands.scene import Scene
+from safepip.commands.spread import NOTHING_KEPT, spread
 from safepip.model.environment import Distribution
 from safepip.model.imports import Gone, Reference
 from safepip.model.paths import TargetPath
@@ -55,30 +56,52 @@ def look(scene: Scene, finder: Finder) -> Nowhere:
         return Nowhere({})
     missing, taken, carried = By(), By(), set[str]()
     asked: dict[str, dict[str, list[Distribution]]] = {}  # by module and name
-    for dist in scene.inventory.everybody:
-        missed = set[str]()
-        for path, reference in _statements(dist):
-            top = reference.module.partition(".")[0]
-            if finder.find(top) is None:
-                if top[:1] != "_":
-                    missed.add(top)
-                    _note(missing, top, dist, path)
-                continue
-            inner = _taken(reference, finder)
-            for name in inner.names:
-                asked.setdefault(inner.module, {}).setdefault(name, []).append(dist)
-            if inner.names:
-                _note(taken, inner.module, dist, path)
-        carried |= _given(dist).intersection(missed) if missed else set()
-    owner = standard_library.or_python(owner_of(scene.inventory.everybody, scene.inventory), scene.target)
+    everybody = scene.inventory.everybody
+    written = spread(lambda dist: _written(dist, finder), everybody, NOTHING_KEPT, everybody)
+    for dist, found in zip(everybody, written, strict=True):
+        for top, paths in found.missing.items():
+            missing.setdefault(top, {})[dist.info] = paths
+        for module, (wanted, paths) in found.taken.items():
+            taken.setdefault(module, {})[dist.info] = paths
+            for name in wanted:
+                asked.setdefault(module, {}).setdefault(name, []).append(dist)
+        carried |= _given(dist).intersection(found.missing) if found.missing else set()
+    owner = standard_library.or_python(owner_of(everybody, scene.inventory), scene.target)
     modules = taken_names.Modules(finder, owner, lambda path: path)
     gone = taken_names.absent(_unwritten(asked, modules), modules)
     of_python = [item for item in gone.values() if item.dist.key == failing_imports.PYTHON]
-    given = standard_library.given(of_python, scene.inventory.everybody)
+    given = standard_library.given(of_python, everybody)
     names = {name: _standing_for(item) for name, item in gone.items() if name not in given}
     nowhere = tuple(name for name in missing if name not in carried)
     by = {name: missing[name] for name in nowhere} | {name: taken[name.rpartition(".")[0]] for name in names}
     return Nowhere(by, nowhere, names)
+
+
+class _Written(NamedTuple):
+    """What the sources of one distribution import, each with the sources that do."""
+
+    missing: Mapping[str, tuple[TargetPath, ...]]  # topmost modules that are nowhere
+    taken: Mapping[str, tuple[tuple[str, ...], tuple[TargetPath, ...]]]  # by module: the names
+
+
+def _written(dist: Distribution, finder: Finder) -> _Written:
+    missing: dict[str, dict[TargetPath, None]] = {}
+    names: dict[str, dict[str, None]] = {}
+    taking: dict[str, dict[TargetPath, None]] = {}
+    for path, reference in _statements(dist):
+        top = reference.module.partition(".")[0]
+        if finder.find(top) is None:
+            if top[:1] != "_":
+                missing.setdefault(top, {})[path] = None
+            continue
+        inner = _taken(reference, finder)
+        if inner.names:
+            names.setdefault(inner.module, {}).update(dict.fromkeys(inner.names))
+            taking.setdefault(inner.module, {})[path] = None
+    return _Written(
+        {top: tuple(paths) for top, paths in missing.items()},
+        {module: (tuple(found), tuple(taking[module])) for module, found in names.items()},
+    )
 
 
 def _unwritten(
@@ -131,12 +154,6 @@ def _statements(dist: Distribution) -> Iterator[tuple[TargetPath, Reference]]:
     for path, data in readable(recorded_sources(dist)):
         for reference in unindented(data):
             yield path, reference
-
-
-def _note(by: By, name: str, dist: Distribution, path: TargetPath) -> None:
-    paths = by.setdefault(name, {}).get(dist.info, ())
-    if path not in paths[-1:]:
-        by[name][dist.info] = (*paths, path)
 
 
 def _given(dist: Distribution) -> frozenset[str]:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from safepip.commands import damage, libraries, nowhere, refusals
 from safepip.commands.scene import Scene
+from safepip.commands.spread import NOTHING_KEPT, spread
 from safepip.model.change import Package, Reach, Removal
 from safepip.model.diagnosis import Ailment, Hollow, Overwritten, Stash
 from safepip.model.elf import LoaderConfig
@@ -110,10 +111,14 @@ class Patient:
     @cached_property
     def _altered(self) -> Mapping[TargetPath, tuple[TargetPath, ...]]:
         shared = frozenset(item.path for item in self.shared)
-        return {
-            dist.info: tuple(altered.find(dist, shared | _launchers(dist, self.scene.target)))
-            for dist in self.recorded.distributions
-        }
+        dists, target = self.recorded.distributions, self.scene.target
+        found = spread(
+            lambda dist: tuple(altered.find(dist, shared | _launchers(dist, target))),
+            dists,
+            NOTHING_KEPT,
+            dists,
+        )
+        return {dist.info: paths for dist, paths in zip(dists, found, strict=True)}
 
     @cached_property
     def damaged(self) -> Mapping[TargetPath, str]:

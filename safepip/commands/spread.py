@@ -36,6 +36,9 @@ class Findings(NamedTuple):
     take: Callable[[Any], None]
 
 
+NOTHING_KEPT = Findings(lambda: None, lambda _: None)
+
+
 def spread(
     ask: Callable[[Question], Answer],
     questions: Sequence[Question],
