@@ -76,6 +76,7 @@ def test_of_a_tag_that_stands_twice_the_last_counts(tmp_path: Path) -> None:
         (Flaw.CUT_OFF, GOOD[:-1]),
         (Flaw.DAMAGED, GOOD[:64] + bytes(len(GOOD) - 64)),
         (Flaw.DAMAGED, GOOD.replace(b"liba.so\0libb.so.2\0", bytes(18))),
+        (Flaw.DAMAGED, write(replace(SEARCHING, filters=("",)))),  # which glibc takes for the program itself
     ],
 )
 def test_a_file_that_is_no_object_says_why(tmp_path: Path, flaw: Flaw, data: bytes) -> None:
