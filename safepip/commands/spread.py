@@ -47,11 +47,11 @@ def spread(
     progress: Callable[[int], None] = lambda _: None,
 ) -> list[Answer]:
     """The answers, in the order of `questions`. `known` are not sent, but named. `progress`: how many are answered."""
+    if not questions:
+        return []
     mail = _Mail(known)
     progress(0)
-    answers = (
-        {0: ask(questions[0])} if questions else {}
-    )  # what all have in common is looked at before the copies
+    answers = {0: ask(questions[0])}  # what all have in common is looked at before the copies
 
     def work(copy: _Desk) -> None:
         for number in copy.numbers():

@@ -144,6 +144,18 @@ def test_a_name_is_used_by_itself_only_where_none_would_not_do() -> None:
     assert len(read(ATTEMPT.format("np = None") + "@np\ndef f(): pass\n").choices) == 1
 
 
+def test_each_of_a_thousand_attempts_has_its_own_use() -> None:
+    tried = "try:\n    import m{0}\nexcept ImportError:\n    m{0} = None\n"
+    text = "".join(map(tried.format, range(1000))) + "".join(map("x = m{}.y\n".format, range(500)))
+    choices = read(text).choices
+    assert [choice.line for choice in choices] == [*range(4001, 4501)]
+    assert choices[499].ways == ((Reference("m499"),),)
+
+
+def test_a_name_that_two_attempts_bind_is_leant_on_by_neither() -> None:
+    assert read(ATTEMPT.format("np = None") * 2 + "x = np.y\n").choices == ()
+
+
 def test_a_handler_of_other_errors_guards_nothing() -> None:
     assert stands("try:\n    import numpy\nexcept OSError:\n    pass\n") == {"numpy": SURE}
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from safepip.model.imports import Choice
 from safepip.reading.sources.choices import Attempt, binds
@@ -42,14 +43,32 @@ def may_lean(data: bytes) -> bool:
 
 def leaning(tree: ast.Module, attempts: Sequence[Attempt]) -> Iterator[Choice]:
     """Statements of the top level that fail where an attempt has failed: `class A(lost.B)`, `@lost`, `x = lost.y`."""
-    for attempt in attempts:
-        names = _left_open(attempt.node) if attempt.node in tree.body else {}
-        others = {name for node in tree.body if node is not attempt.node for name in _bound_by(node)}
-        names = {name: unbound for name, unbound in names.items() if name not in others}
-        for node in tree.body if names and attempt.ways else ():
-            if node.lineno > attempt.node.lineno and any(_fails(item, names) for item in _evaluated(node)):
-                yield Choice(node.lineno, attempt.ways)
-                break
+    body = set(tree.body)
+    left_open = {
+        attempt: names
+        for attempt in attempts
+        if attempt.ways and attempt.node in body and (names := _left_open(attempt.node))
+    }
+    if not left_open:
+        return
+    binders = Counter(name for node in tree.body for name in set(_bound_by(node)))
+    users = _users(tree.body, {name for names in left_open.values() for name in names if binders[name] == 1})
+    for attempt, names in left_open.items():
+        alone = {name: unbound for name, unbound in names.items() if binders[name] == 1}
+        later = {node for name in alone for node in users.get(name, ()) if node.lineno > attempt.node.lineno}
+        failing = (node.lineno for node in later if any(_fails(item, alone) for item in _evaluated(node)))
+        if line := min(failing, default=0):
+            yield Choice(line, attempt.ways)
+
+
+def _users(body: Sequence[ast.stmt], names: Set[str]) -> dict[str, list[ast.stmt]]:
+    """The statements in which each of `names` stands where a failure of it would be one of the statement."""
+    users: dict[str, list[ast.stmt]] = {}
+    for node in body:
+        inside = (inner for item in _evaluated(node) for inner in ast.walk(item))
+        for name in {inner.id for inner in inside if isinstance(inner, ast.Name)} & names:
+            users.setdefault(name, []).append(node)
+    return users
 
 
 def _left_open(node: ast.Try | ast.TryStar) -> dict[str, bool]:
