@@ -132,7 +132,10 @@ def _elf(handle: int) -> Elf | Flaw:
         from safepip.reading.elf_files import elf_library
 
         value = elf_library.read(handle) or unusual.flaw
-    nameless = isinstance(value, Elf) and "" in (*value.needed, *value.filters)  # a string table full of zeros
+    nameless = isinstance(value, Elf) and "" in (
+        *value.needed,
+        *value.filters,
+    )  # a string table full of zeros
     return Flaw.DAMAGED if nameless else value
 
 

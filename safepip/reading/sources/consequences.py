@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 
 from safepip.model.imports import Choice
 from safepip.reading.sources.choices import Attempt, binds
@@ -61,7 +62,7 @@ def leaning(tree: ast.Module, attempts: Sequence[Attempt]) -> Iterator[Choice]:
             yield Choice(line, attempt.ways)
 
 
-def _users(body: Sequence[ast.stmt], names: Set[str]) -> dict[str, list[ast.stmt]]:
+def _users(body: Sequence[ast.stmt], names: AbstractSet[str]) -> dict[str, list[ast.stmt]]:
     """The statements in which each of `names` stands where a failure of it would be one of the statement."""
     users: dict[str, list[ast.stmt]] = {}
     for node in body:
