@@ -34,7 +34,6 @@ class Modules:
         self._cache = import_cache.open_cache(environ, target)
         self.answers = Answers(self._cache, inventory)
         self._whole: dict[tuple[TargetPath, str], Source] = {}
-        self._quoting: dict[tuple[TargetPath, str, str], tuple[TargetPath, ...]] = {}
         self._ahead: Callable[[], Iterable[str]] | None = None
         self._sought: named.Sought | None = None  # the same, once it is asked for
         self._searched: set[TargetPath] = set()  # by info: where that was done
@@ -99,12 +98,16 @@ class Modules:
 
     def quoting(self, dist: Distribution, module: str, text: str) -> tuple[TargetPath, ...]:
         """The sources of `dist`, outside tests, that could import `module` and hold `text` in quotes."""
-        asked = (dist.info, module, text)
-        if asked not in self._quoting:
-            quoted = re.compile(rb"([\"'])%s\1" % re.escape(os.fsencode(text)))
+        known = self._cache.naming(dist)
+        asked = f"{module}\0{text}"  # no name has that in it
+        if asked not in known:
+            quoted = [b"%c%s%c" % (mark, os.fsencode(text), mark) for mark in b"\"'"]
             sources = self.naming(dist, [module]).get(module, ())
-            self._quoting[asked] = tuple(path for path, data in readable(sources) if quoted.search(data))
-        return self._quoting[asked]
+            known[asked] = tuple(
+                path for path, data in readable(sources) if any(item in data for item in quoted)
+            )
+            self._cache.changed(dist)
+        return known[asked]
 
     def compiled_naming(
         self, dist: Distribution, names: Collection[str]
