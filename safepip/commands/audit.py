@@ -72,13 +72,16 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
     dists = _first_of_each_name(scene)
     found_mixed = tuple(find_mixed(scene))  # first: each copy has the answers then
     with scene.many(cache(lambda: {*topmost_names(scene.inventory), *NAMED_BY_OTHERS})):
-        judged = spread(
+        ordered = _largest_first(dists)
+        answers = spread(
             lambda dist: auditor.judged(dist, in_code=dist.key in used),
-            dists,
+            ordered,
             Findings(scene.found, scene.take),
             scene.inventory.everybody,
-            lambda number: progress(dists[number].name, number, len(dists)),
+            lambda number: progress(ordered[number].name, number, len(dists)),
         )
+        place = {dist.info: number for number, dist in enumerate(dists)}
+        judged = sorted(answers, key=lambda item: place[item.dist.info])
         auditor.know(judged)
         progress("", len(dists), len(dists))
         unneeded = tuple(_unneeded(judged, auditor))
@@ -90,6 +93,12 @@ def audit(scene: Scene, policy: Policy, code: Sequence[str], progress: Progress)
         scene.unjudged,
         *_sizes(judged, scene),
     )
+
+
+def _largest_first(dists: Sequence[Distribution]) -> Sequence[Distribution]:
+    """Or what takes longest might be begun last, and waited for. The smallest leads: all wait for the first."""
+    ordered = sorted(dists, key=lambda dist: len(dist.used), reverse=True)
+    return [*ordered[-1:], *ordered[:-1]]
 
 
 def _sizes(judged: Iterable[Judged], scene: Scene) -> tuple[int, int]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from safepip.model.environment import Distribution, Inventory, Unjudged
 from safepip.model.paths import DistKey, TargetPath
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 NAME = re.compile(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)")
 LONGEST = 8192  # characters; packaging takes a time that grows with the square of it
@@ -102,7 +105,7 @@ def lost(
 
 def unmet(user: Distribution, inventory: Inventory, hollow: Collection[TargetPath] = ()) -> Iterator[Unmet]:
     """The Requires-Dist lines of `user`, without an extra, that nothing installed meets. `hollow` (by info) meet nothing."""
-    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.requirements import InvalidRequirement
     from packaging.version import InvalidVersion
 
     markers = {**inventory.target.markers, "extra": ""}
@@ -110,7 +113,7 @@ def unmet(user: Distribution, inventory: Inventory, hollow: Collection[TargetPat
         try:
             if len(written) > LONGEST:
                 continue
-            wanted = Requirement(written)
+            wanted = _parsed(written)
             if wanted.marker is not None and not wanted.marker.evaluate(markers):
                 continue
             found = inventory.find(requirement_key(wanted.name) or DistKey(wanted.name))
@@ -149,12 +152,10 @@ def weigh(
     survivor: Distribution, lost: Distribution, written: str, markers: Mapping[str, str]
 ) -> LostRequirement | Unjudged | None:
     """The loss if `lost` meets what `survivor` has `written`; None where it does not, or where nobody asks for it."""
-    from packaging.requirements import Requirement
-
     if len(written) > LONGEST:
         return Unjudged(f"{survivor.name} requires {written[:40]!r} …", f"more than {LONGEST} characters")
     try:
-        requirement = Requirement(written)
+        requirement = _parsed(written)
         met = requirement.url is not None or requirement.specifier.contains(lost.version, prereleases=True)
     except ValueError as problem:  # none, or with a version that is none or has thousands of digits
         return Unjudged(f"{survivor.name} requires {written!r}", str(problem).splitlines()[0])
@@ -203,10 +204,8 @@ def _by_extra(requires: tuple[str, ...]) -> Mapping[str, Sequence[str]]:
 
 def is_met(written: str, extra: str, inventory: Inventory) -> bool | None:
     """Whether what is installed meets a Requires-Dist line under `extra`; None where it does not apply to this target."""
-    from packaging.requirements import Requirement
-
     try:
-        wanted = Requirement(written)
+        wanted = _parsed(written)
         if wanted.marker is not None and not wanted.marker.evaluate(
             {**inventory.target.markers, "extra": extra}
         ):
@@ -217,18 +216,24 @@ def is_met(written: str, extra: str, inventory: Inventory) -> bool | None:
         return False
 
 
+@cache
+def _parsed(written: str) -> Requirement:
+    """Once a line, however many removals ask; ValueError where it is none."""
+    from packaging.requirements import Requirement
+
+    return Requirement(written)
+
+
 def _key(name: str) -> str:
     return SEPARATORS.sub("-", name).lower()
 
 
 def asks_for_other(written: str, dist: Distribution) -> bool:
     """Whether `written` names `dist`, in a version that it has not. What is no requirement does not."""
-    from packaging.requirements import Requirement
-
     if requirement_key(written) != dist.key or len(written) > LONGEST:
         return False
     try:
-        return not Requirement(written).specifier.contains(dist.version, prereleases=True)
+        return not _parsed(written).specifier.contains(dist.version, prereleases=True)
     except ValueError:
         return False
 

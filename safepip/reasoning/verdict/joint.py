@@ -15,7 +15,9 @@ from safepip.model.report import Decision, FindingKind, Remedy, Verdict
 from safepip.reasoning.verdict.remedy import NEEDED, consumers, missed, only, together
 
 MOST_TRIED = 4  # sets
-MOST_TOGETHER = 12  # distributions: nobody gives up more for one, and judging them takes longer than the first verdict
+MOST_TOGETHER = (
+    12  # distributions: nobody gives up more for one, and judging them takes longer than the first verdict
+)
 JOINABLE = NEEDED | {FindingKind.FILE_LOST}  # who loses a file with one of the set can go with it, too
 
 Judged = Callable[[Sequence[DistKey]], Verdict]
